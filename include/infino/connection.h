@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/type_fwd.h>
+
+#include "infino/index_spec.h"
+#include "infino/options.h"
+#include "infino/table.h"
+
+namespace infino {
+
+/// The tables under one URI. All functions block and are thread-safe. A handle that is used in a
+/// forked child starts new threads and forgets the parent's.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+
+  /// Table names are 1 to 200 of A-Z a-z 0-9 _ -, not starting with an underscore; case counts.
+  /// kAlreadyExists if the name is taken; kInvalidArgument names what is wrong with the schema or
+  /// the spec.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<Table>> CreateTable(
+      std::string_view name, const std::shared_ptr<arrow::Schema>& schema, const IndexSpec& spec) = 0;
+
+  /// kNotFound if there is no such table.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<Table>> OpenTable(std::string_view name) = 0;
+
+  /// Takes the table out of the catalog, and deletes its objects with `purge`. A name that is not
+  /// there is no error. Handles to the table get kNotFound from then on.
+  [[nodiscard]] virtual arrow::Status DropTable(std::string_view name, bool purge = true) = 0;
+
+  /// All names in byte order, read from the store each time.
+  [[nodiscard]] virtual arrow::Result<std::vector<std::string>> ListTables() = 0;
+
+  [[nodiscard]] virtual const std::string& uri() const = 0;
+};
+
+/// Connects to `uri`: a folder path or file://PATH (created if absent), or memory://, which starts
+/// empty each time and dies with the connection. Reads nothing unless ConnectOptions::validate.
+[[nodiscard]] arrow::Result<std::shared_ptr<Connection>> Connect(std::string_view uri,
+                                                                 const ConnectOptions& options = {});
+
+}  // namespace infino

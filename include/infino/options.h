@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <arrow/util/cancel.h>
+
+namespace infino {
+
+/// How a running call is stopped from outside. Copyable; the default never stops.
+struct StopCondition {
+  /// May be signalled from any thread.
+  arrow::StopToken token = arrow::StopToken::Unstoppable();
+
+  /// Asked only by the calling thread, at least every 50 ms while the call waits and between pieces
+  /// of work: true ends the call with kCancelled. Python's signal check goes here.
+  std::function<bool()> poll;
+};
+
+/// How the stored columns of a superfile are compressed.
+enum class Compression : uint8_t { kZstd, kLz4, kNone };
+
+/// Which bytes a cold read brings along. Accepted for every store; a store without a cache folder
+/// ignores it.
+enum class ColdFetchMode : uint8_t {
+  kHybridWithPrefetch,
+  kRangeOnly,
+  kLazyForegroundWithBackgroundFill,
+};
+
+/// Options of a connection.
+struct ConnectOptions {
+  /// Options of the store, by the names that users of object stores know. Local disk and memory
+  /// ignore them.
+  std::map<std::string, std::string> storage_options;
+
+  /// Folder of the disk cache for remote stores; unused for local disk and memory.
+  std::optional<std::string> cache_dir;
+
+  /// Budget of the cache, in bytes.
+  std::optional<uint64_t> cache_budget_bytes;
+
+  /// What building and querying may hold in memory, in bytes: an append that would exceed it fails
+  /// with kResourceExhausted. Unset or 0: measure only, and build within `build_memory_bytes`.
+  std::optional<uint64_t> memory_budget_bytes;
+
+  /// What all builders of an append may hold together, in bytes. Reaching it ends a superfile and
+  /// starts the next one; it never fails an append.
+  uint64_t build_memory_bytes = uint64_t{1} << 30;
+
+  /// Memory for ranges and opened superfiles, in bytes.
+  uint64_t memory_cache_bytes = uint64_t{256} << 20;
+
+  ColdFetchMode cold_fetch_mode = ColdFetchMode::kLazyForegroundWithBackgroundFill;
+
+  /// Read the catalog at once instead of at the first use.
+  bool validate = false;
+
+  /// How old a snapshot may be before a query asks the store again. Unset: 1000 ms on object
+  /// stores, 0 on local disk and memory, where asking costs a stat.
+  std::optional<int64_t> freshness_ms;
+
+  /// Threads of the work pool; 0: one a core.
+  int thread_count = 0;
+
+  /// How long a commit tries to get its turn, and a pointer write to get an answer, in milliseconds.
+  int64_t commit_timeout_ms = 60'000;
+
+  Compression compression = Compression::kZstd;
+};
+
+}  // namespace infino

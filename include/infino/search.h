@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infino/options.h"
+
+namespace infino {
+
+/// Whether a row must match any or all of a query's clauses.
+enum class MatchMode : uint8_t { kOr, kAnd };
+
+/// A ranked keyword search over one column.
+struct TextSearchRequest {
+  std::string column;
+
+  /// What a person types: words, -word, +word, "a phrase". See docs/python.md, "Queries".
+  std::string query;
+
+  /// How many rows at the most; 0 gives an empty result.
+  uint64_t k = 10;
+
+  MatchMode mode = MatchMode::kOr;
+
+  /// Columns of the result, in this order; `_id` and `score` are legal. Unset: `_id`, `score`.
+  std::optional<std::vector<std::string>> projection;
+
+  /// Overrides the column's BM25 parameters; both or neither.
+  std::optional<double> k1;
+  std::optional<double> b;
+
+  StopCondition stop;
+};
+
+/// All rows that match a query, unranked, in `_id` order.
+struct MatchRequest {
+  std::string column;
+  std::string query;
+  MatchMode mode = MatchMode::kOr;
+
+  /// As in TextSearchRequest; `score` is 0 for every row.
+  std::optional<std::vector<std::string>> projection;
+
+  StopCondition stop;
+};
+
+/// How many rows match a query.
+struct CountRequest {
+  std::string column;
+  std::string query;
+  MatchMode mode = MatchMode::kOr;
+  StopCondition stop;
+};
+
+}  // namespace infino
