@@ -25,7 +25,8 @@ class Connection {
   /// kAlreadyExists if the name is taken; kInvalidArgument names what is wrong with the schema or
   /// the spec.
   [[nodiscard]] virtual arrow::Result<std::shared_ptr<Table>> CreateTable(
-      std::string_view name, const std::shared_ptr<arrow::Schema>& schema, const IndexSpec& spec) = 0;
+      std::string_view name, const std::shared_ptr<arrow::Schema>& schema,
+      const IndexSpec& spec) = 0;
 
   /// kNotFound if there is no such table.
   [[nodiscard]] virtual arrow::Result<std::shared_ptr<Table>> OpenTable(std::string_view name) = 0;
@@ -42,7 +43,7 @@ class Connection {
 
 /// Connects to `uri`: a folder path or file://PATH (created if absent), or memory://, which starts
 /// empty each time and dies with the connection. Reads nothing unless ConnectOptions::validate.
-[[nodiscard]] arrow::Result<std::shared_ptr<Connection>> Connect(std::string_view uri,
-                                                                 const ConnectOptions& options = {});
+[[nodiscard]] arrow::Result<std::shared_ptr<Connection>> Connect(
+    std::string_view uri, const ConnectOptions& options = {});
 
 }  // namespace infino

@@ -66,7 +66,8 @@ struct ConnectOptions {
   /// Threads of the work pool; 0: one a core.
   int thread_count = 0;
 
-  /// How long a commit tries to get its turn, and a pointer write to get an answer, in milliseconds.
+  /// How long a commit tries to get its turn, and a pointer write to get an answer, in
+  /// milliseconds.
   int64_t commit_timeout_ms = 60'000;
 
   Compression compression = Compression::kZstd;

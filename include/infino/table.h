@@ -34,8 +34,8 @@ struct AppendOptions {
 struct AppendResult {
   uint64_t rows = 0;
   uint64_t superfiles = 0;
-  uint64_t bytes = 0;      ///< Of its superfiles.
-  uint64_t version = 0;    ///< The table version it published; the current one if it had no rows.
+  uint64_t bytes = 0;    ///< Of its superfiles.
+  uint64_t version = 0;  ///< The table version it published; the current one if it had no rows.
 };
 
 /// What a table is at one version.
@@ -47,9 +47,9 @@ struct TableStats {
 };
 
 /// One table of a connection. Every call pins the newest version it may see (see
-/// ConnectOptions::freshness_ms) and keeps to it. All functions block, are thread-safe, and fail with
-/// the kinds of infino/error.h; kNotFound once the table has been dropped. Appends through one handle
-/// queue up.
+/// ConnectOptions::freshness_ms) and keeps to it. All functions block, are thread-safe, and fail
+/// with the kinds of infino/error.h; kNotFound once the table has been dropped. Appends through one
+/// handle queue up.
 class Table {
  public:
   virtual ~Table() = default;
@@ -64,10 +64,10 @@ class Table {
   [[nodiscard]] virtual arrow::Result<TableStats> Stats() = 0;
 
   /// Adds all rows of `rows` as one commit, durable on return; nothing if it fails, except with
-  /// kCommitUnknown. Columns are matched by name, in any order; a missing nullable column is null; an
-  /// unknown or mistyped one is kInvalidArgument, and so is a null where the schema forbids it. Types
-  /// are converted only where nothing is lost. Memory stays within ConnectOptions however long the
-  /// stream is. A stream without rows commits nothing.
+  /// kCommitUnknown. Columns are matched by name, in any order; a missing nullable column is null;
+  /// an unknown or mistyped one is kInvalidArgument, and so is a null where the schema forbids it.
+  /// Types are converted only where nothing is lost. Memory stays within ConnectOptions however
+  /// long the stream is. A stream without rows commits nothing.
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(
       std::shared_ptr<arrow::RecordBatchReader> rows, const AppendOptions& options = {}) = 0;
 

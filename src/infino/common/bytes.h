@@ -55,7 +55,9 @@ class ByteReader {
   [[nodiscard]] arrow::Status Corrupt(std::string_view what) const;
 
   [[nodiscard]] uint64_t offset() const { return offset_; }
+
   [[nodiscard]] uint64_t remaining() const { return bytes_.size() - offset_; }
+
   [[nodiscard]] bool AtEnd() const { return offset_ == bytes_.size(); }
 
  private:
@@ -82,7 +84,9 @@ class ByteWriter {
   void PatchU32(size_t offset, uint32_t value);
 
   [[nodiscard]] ByteSpan bytes() const { return bytes_; }
+
   [[nodiscard]] size_t size() const { return bytes_.size(); }
+
   void Clear() { bytes_.clear(); }
 
   /// Moves the bytes out; the writer is empty afterwards.

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <compare>
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

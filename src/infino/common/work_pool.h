@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 #include <arrow/status.h>
-#include <arrow/util/future.h>
 #include <arrow/util/functional.h>
+#include <arrow/util/future.h>
 #include <arrow/util/thread_pool.h>
 
 namespace infino {
@@ -37,9 +37,9 @@ class WorkPool {
 };
 
 /// Runs `body(i)` for every i in [0, count): on the calling thread when `pool` is null, has one
-/// thread, or count is 1; else on the pool with the caller taking part. Returns the first failure in
-/// order of i after all started bodies ended; bodies not yet started are then skipped.
-/// REQUIRES: the caller is no thread of the pool.
+/// thread, or count is 1; else on the pool with the caller taking part. Returns the first failure
+/// in order of i after all started bodies ended; bodies not yet started are then skipped. REQUIRES:
+/// the caller is no thread of the pool.
 [[nodiscard]] arrow::Status ParallelFor(WorkPool* pool, int64_t count,
                                         const std::function<arrow::Status(int64_t)>& body);
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/table.h>
+
+#include "infino/common/work_pool.h"
+#include "infino/query/superfile_cache.h"
+#include "infino/search.h"
+#include "infino/supertable/snapshot.h"
+
+namespace infino {
+
+/// What a query works with. Shared by all tables of a connection.
+struct QueryEnvironment {
+  std::shared_ptr<SuperfileCache> superfiles;
+  std::shared_ptr<WorkPool> pool;
+};
+
+/// Runs `request` on one snapshot: prune, dictionary round over all superfiles, table-wide
+/// statistics, postings with one shared floor, merge, rows of the winners. The result does not
+/// depend on how the rows are spread over superfiles, nor on threads. Thread-safe; blocks in Wait.
+[[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> SearchText(
+    const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
+    const TextSearchRequest& request);
+
+[[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(
+    const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
+    const MatchRequest& request);
+
+[[nodiscard]] arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment,
+                                                   const Snapshot& snapshot,
+                                                   const std::string& folder,
+                                                   const CountRequest& request);
+
+}  // namespace infino

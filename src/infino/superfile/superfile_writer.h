@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/ids.h"
+#include "infino/options.h"
+#include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/table_schema.h"
+
+namespace infino {
+
+struct SuperfileWriterOptions {
+  SuperfileId id;
+  Compression compression = Compression::kZstd;
+};
+
+/// A finished superfile, ready to be put.
+struct BuiltSuperfile {
+  std::shared_ptr<arrow::Buffer> bytes;
+  SuperfileSummary summary;
+  std::vector<TermFilter> term_filters;
+};
+
+/// Writes one superfile in one pass: row groups, index blobs, open section, Parquet footer.
+///
+/// Rows must come in ascending `_id` order. Single-threaded; superfiles are what runs in parallel.
+/// After a failure the writer is of no further use. The layout is docs/format/superfile.md.
+class SuperfileWriter {
+ public:
+  /// `schema` and every type in it must have passed ValidateTableSchema.
+  [[nodiscard]] static arrow::Result<std::unique_ptr<SuperfileWriter>> Make(
+      const TableSchema& schema, const SuperfileWriterOptions& options);
+
+  virtual ~SuperfileWriter() = default;
+
+  /// Adds the rows of `batch`, whose columns are the declared columns of the schema in order (also
+  /// those that are not stored), with ids `first_id`, `first_id` + 1, and so on.
+  /// REQUIRES: `first_id` is above every id added before.
+  [[nodiscard]] virtual arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) = 0;
+
+  /// What the writer holds in memory by now, in bytes, and about what Finish needs on top.
+  [[nodiscard]] virtual int64_t memory_bytes() const = 0;
+
+  [[nodiscard]] virtual int64_t row_count() const = 0;
+
+  /// Ends the file. Called once, last. REQUIRES: at least one row was added.
+  [[nodiscard]] virtual arrow::Result<BuiltSuperfile> Finish() = 0;
+};
+
+/// kInvalidArgument, naming the column and the reason, if `schema` can't be written: a duplicate or
+/// reserved name, a type Parquet does not hold, an index on a column that can't have it.
+[[nodiscard]] arrow::Status ValidateTableSchema(const TableSchema& schema);
+
+}  // namespace infino

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/type.h>
+
+#include "infino/index_spec.h"
+
+namespace infino {
+
+/// The name of the generated key column: decimal128(38, 0), not null, first in every file.
+inline constexpr std::string_view kIdColumn = "_id";
+
+/// The field id of `_id`; declared columns count from 1.
+inline constexpr int32_t kIdFieldId = 0;
+
+[[nodiscard]] std::shared_ptr<arrow::Field> IdField();
+
+/// One declared column. The field id stays with it through every later schema change, and is what
+/// files, statistics and indexes refer to.
+struct TableColumn {
+  int32_t field_id = 0;
+  std::shared_ptr<arrow::Field> field;   ///< Name, type and nullability as declared; no metadata.
+  std::optional<TextIndexOptions> text;  ///< Set if the column has a keyword index.
+
+  /// Whether the column is in the Parquet body. A text column may be indexed only.
+  [[nodiscard]] bool stored() const { return !text.has_value() || text->stored; }
+};
+
+/// The columns of a table, in declared order, and how they are indexed. A plain value.
+struct TableSchema {
+  int32_t schema_id = 1;
+  int32_t last_field_id = 0;
+  std::vector<TableColumn> columns;
+
+  /// The column of that name, or null.
+  [[nodiscard]] const TableColumn* Find(std::string_view name) const;
+
+  /// The column of that field id, or null.
+  [[nodiscard]] const TableColumn* FindById(int32_t field_id) const;
+
+  /// The declared Arrow schema: no `_id`, no metadata.
+  [[nodiscard]] std::shared_ptr<arrow::Schema> ToArrow() const;
+
+  /// What stands in the Parquet body: `_id`, then the stored columns, with Parquet field ids.
+  [[nodiscard]] std::shared_ptr<arrow::Schema> ToFileSchema() const;
+};
+
+}  // namespace infino

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "infino/manifest/manifest.h"
+#include "infino/options.h"
+#include "infino/storage/object_store.h"
+#include "infino/supertable/pointer.h"
+
+namespace infino {
+
+/// A pinned version of a table: what every query and every commit starts from. Immutable and
+/// shared; nothing in it ever changes, whatever is committed meanwhile.
+struct Snapshot {
+  PinnedPointer pinned;
+  ManifestRoot root;
+  std::vector<std::shared_ptr<const ManifestPart>> parts;  ///< As root.parts.
+
+  /// Every superfile of the version, in the order they were added, with its part.
+  struct File {
+    const SuperfileEntry* entry = nullptr;
+    const ManifestPart* part = nullptr;
+  };
+
+  std::vector<File> files;
+
+  [[nodiscard]] uint64_t version() const { return root.version; }
+};
+
+/// Turns pointers into snapshots. Keeps the newest one it loaded and the parts it needs, so that a
+/// table that did not move costs one look at the pointer, and one that moved costs only its new
+/// parts. Thread-safe; blocks in Wait.
+class SnapshotLoader {
+ public:
+  struct Options {
+    std::shared_ptr<Clock> clock;
+    int64_t freshness_ms = 0;  ///< How old the pointer may be before Current looks again.
+  };
+
+  SnapshotLoader(std::shared_ptr<ObjectStore> store, std::string folder,
+                 std::shared_ptr<const PointerStore> pointer, Options options);
+  ~SnapshotLoader();
+
+  /// The newest version, or one that was the newest at most `freshness_ms` ago. kNotFound once the
+  /// table is dropped, kCorrupt if an object of it is missing or damaged.
+  [[nodiscard]] arrow::Result<std::shared_ptr<const Snapshot>> Current(const StopCondition& stop);
+
+  /// Reads the pointer whatever its age.
+  [[nodiscard]] arrow::Result<std::shared_ptr<const Snapshot>> Newest(const StopCondition& stop);
+
+  /// Takes over the version that a commit through this handle has just published, so that own
+  /// writes are seen at once.
+  void Publish(std::shared_ptr<const Snapshot> snapshot);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace infino
