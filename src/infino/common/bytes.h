@@ -97,10 +97,21 @@ class ByteWriter {
 };
 
 /// Unaligned little-endian loads from memory whose bounds are known. The only other place beside
-/// codec/ where bytes become numbers.
-[[nodiscard]] uint16_t LoadU16(const uint8_t* at);
-[[nodiscard]] uint32_t LoadU32(const uint8_t* at);
-[[nodiscard]] uint64_t LoadU64(const uint8_t* at);
+/// codec/ where bytes become numbers. Compilers make one load of each.
+[[nodiscard]] inline uint16_t LoadU16(const uint8_t* at) {
+  return static_cast<uint16_t>(at[0] | (at[1] << 8));
+}
+
+[[nodiscard]] inline uint32_t LoadU32(const uint8_t* at) {
+  return uint32_t{at[0]} | (uint32_t{at[1]} << 8) | (uint32_t{at[2]} << 16) |
+         (uint32_t{at[3]} << 24);
+}
+
+[[nodiscard]] inline uint64_t LoadU64(const uint8_t* at) {
+  return uint64_t{at[0]} | (uint64_t{at[1]} << 8) | (uint64_t{at[2]} << 16) |
+         (uint64_t{at[3]} << 24) | (uint64_t{at[4]} << 32) | (uint64_t{at[5]} << 40) |
+         (uint64_t{at[6]} << 48) | (uint64_t{at[7]} << 56);
+}
 
 /// Takes over a vector's memory as an Arrow buffer, without copying.
 [[nodiscard]] std::shared_ptr<arrow::Buffer> ToBuffer(std::vector<uint8_t> bytes);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <span>
 
@@ -36,8 +37,15 @@ class Random {
  private:
   void FillBytes(std::span<uint8_t> out);
 
+  /// The next number. REQUIRES: `mutex_` is held.
+  uint64_t Draw();
+
   std::mutex mutex_;
   std::mt19937_64 engine_;
+
+  /// Set if the operating system gave the seed: a forked child then asks it for another one, so
+  /// that parent and child don't draw the same ids.
+  std::optional<uint64_t> system_generation_;
 };
 
 }  // namespace infino

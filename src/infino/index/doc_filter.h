@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "infino/common/ids.h"
+
+namespace infino {
+
+/// Which documents of one superfile a search may return: tombstones and predicates in one bitmap.
+/// Immutable once built, then shared by threads. Holds a bit per document.
+class DocFilter {
+ public:
+  /// Lets every document of a file of `row_count` rows pass.
+  explicit DocFilter(uint32_t row_count);
+
+  /// Shuts out one document, or many. Documents past the row count are ignored.
+  void Exclude(DocId doc);
+  void Exclude(std::span<const DocId> docs);
+
+  /// Shuts out all documents that are not in `docs`, which is ascending.
+  void Retain(std::span<const DocId> docs);
+
+  [[nodiscard]] bool Passes(DocId doc) const;
+
+  /// 64 documents from 64 * `word` on, the first in the lowest bit; 0 past the row count.
+  [[nodiscard]] uint64_t Word(uint32_t word) const {
+    return word < words_.size() ? words_[word] : 0;
+  }
+
+  [[nodiscard]] uint32_t row_count() const { return row_count_; }
+
+  /// How many documents pass.
+  [[nodiscard]] uint64_t pass_count() const;
+
+ private:
+  uint32_t row_count_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace infino

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <arrow/array/array_base.h>
+#include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/ids.h"
+#include "infino/index_spec.h"
+
+namespace infino::text {
+
+/// What the manifest records of one text index.
+struct TextIndexSummary {
+  int64_t row_count = 0;
+  int64_t rows_with_token = 0;
+  int64_t token_total = 0;
+  int64_t term_count = 0;
+  std::string min_term;  ///< Bytewise; empty without terms.
+  std::string max_term;
+
+  friend bool operator==(const TextIndexSummary&, const TextIndexSummary&) = default;
+};
+
+/// A written text index. The blob went to the sink; the open part is the caller's to keep, where
+/// every search finds it without a read.
+struct FinishedTextIndex {
+  std::shared_ptr<arrow::Buffer> open_part;
+  int64_t blob_length = 0;
+  TextIndexSummary summary;
+};
+
+/// Builds the keyword index of one text column of one superfile, in one pass. The bytes are
+/// docs/format/text-index.md; equal rows under equal options give equal bytes.
+///
+/// Rows come in order, once each. Single-threaded; superfiles are what runs in parallel. After a
+/// failure the builder is of no further use.
+class TextIndexBuilder {
+ public:
+  /// Called by Finish with every term, in ascending byte order. The view lives for the call.
+  using TermVisitor = std::function<void(std::string_view term)>;
+
+  /// `superfile` is written into the blob's head. Fails as Analyzer::Make does.
+  [[nodiscard]] static arrow::Result<std::unique_ptr<TextIndexBuilder>> Make(
+      const TextIndexOptions& options, const SuperfileId& superfile);
+
+  TextIndexBuilder(const TextIndexBuilder&) = delete;
+  TextIndexBuilder& operator=(const TextIndexBuilder&) = delete;
+  ~TextIndexBuilder();
+
+  /// Adds the next rows: utf8, large_utf8 or string_view (anything else is kInvalidArgument). A null
+  /// takes a DocId and matches nothing. kResourceExhausted beyond 2^31 - 1 rows or 4 GiB of postings;
+  /// a caller that watches memory_bytes() never gets there.
+  [[nodiscard]] arrow::Status Add(const arrow::Array& column);
+
+  /// What is held in memory by now, in bytes, and about what Finish needs on top.
+  [[nodiscard]] int64_t memory_bytes() const;
+
+  [[nodiscard]] int64_t row_count() const;
+
+  /// Writes the blob at the sink's position, term by term. Called once, last. `visit` may be empty.
+  [[nodiscard]] arrow::Result<FinishedTextIndex> Finish(arrow::io::OutputStream& sink,
+                                                        const TermVisitor& visit);
+
+ private:
+  class Impl;
+
+  explicit TextIndexBuilder(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace infino::text

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/byte_range.h"
+#include "infino/common/ids.h"
+#include "infino/index/doc_filter.h"
+#include "infino/index/index_search.h"
+#include "infino/index/shared_floor.h"
+#include "infino/index/text/text_index_reader.h"
+#include "infino/index/text/text_query.h"
+#include "infino/index/top_k.h"
+
+namespace infino::text {
+
+enum class TextSearchMode : uint8_t {
+  kRanked,    ///< The k best documents: TopDocs().
+  kMatchAll,  ///< Every matching document: Matches().
+  kCount,     ///< How many match: Count().
+};
+
+struct TextSearchOptions {
+  TextSearchMode mode = TextSearchMode::kRanked;
+
+  /// Ranked only; anything from 0 to 2^64 - 1.
+  uint64_t k = 10;
+
+  /// BM25's parameters; finite, k1 >= 0, 0 <= b <= 1.
+  double k1 = 1.2;
+  double b = 0.75;
+
+  /// The floor that the query's searches share, or null. Outlives the search.
+  SharedFloor* floor = nullptr;
+
+  /// Whether to skip what can't be among the k best. Changes the work, never the result.
+  bool prune = true;
+};
+
+/// What BM25 knows of the whole table: summed over all superfiles, deleted rows included.
+struct TextStatistics {
+  int64_t rows_with_token = 0;
+  int64_t token_total = 0;
+
+  /// One per term of TextQuery::terms, in that order.
+  std::vector<int64_t> document_frequencies;
+};
+
+/// One keyword query on one text index.
+///
+/// Rounds, cold: at most 3. (1) dictionary blocks of the terms; none if the dictionary is inline or
+/// the terms lie outside its range. (2) postings of the terms that occur here, the first 1 MiB of
+/// each, and the length array if a term with more than one block is scored; none if all postings
+/// stand in the dictionary. (3) the rest of longer lists. A count of one term without a filter ends
+/// after (1), and so does a search that can match nothing here.
+///
+/// A ranked search pauses after (1): NextReads gives nothing. The executor then reads
+/// document_frequencies() of all superfiles, sums them up, and calls SetStatistics, which goes on;
+/// kMatchAll and kCount run through. Single-threaded. Bytes that break the format are kCorrupt.
+class TextSearch final : public IndexSearch {
+ public:
+  /// `index`, `query`, `filter` (null: every document passes) and the options' floor outlive the
+  /// search. kInvalidArgument for BM25 parameters out of range, and for a phrase or prefix clause.
+  [[nodiscard]] static arrow::Result<std::unique_ptr<TextSearch>> Make(
+      const TextIndexReader& index, const TextQuery& query, const DocFilter* filter,
+      const TextSearchOptions& options);
+
+  ~TextSearch() override;
+
+  [[nodiscard]] std::vector<ByteRange> NextReads() override;
+  [[nodiscard]] arrow::Status Feed(Buffers bytes) override;
+
+  /// Whether the dictionary has been asked: the next three may be called, and in ranked mode
+  /// SetStatistics once.
+  [[nodiscard]] bool looked_up() const;
+
+  /// In how many documents of this superfile each term of the query occurs. REQUIRES: looked_up().
+  [[nodiscard]] std::span<const int64_t> document_frequencies() const;
+
+  /// Whether any document here may match, by the dictionary alone. REQUIRES: looked_up().
+  [[nodiscard]] bool MayMatch() const;
+
+  /// Gives the statistics of the table and goes on to the postings. kInvalidArgument if they
+  /// contradict themselves or this index. REQUIRES: ranked, looked_up(), not called before.
+  [[nodiscard]] arrow::Status SetStatistics(const TextStatistics& statistics);
+
+  /// No document here scores more than this; minus infinity if none can match. A search whose bound
+  /// is below the shared floor need not go on. REQUIRES: SetStatistics was called.
+  [[nodiscard]] float UpperBound() const;
+
+  /// Whether the search is complete, and the result of its mode may be asked for.
+  [[nodiscard]] bool done() const;
+
+  /// The best documents, best first, ties by lower DocId. REQUIRES: ranked, done().
+  [[nodiscard]] std::span<const ScoredDoc> TopDocs() const;
+
+  /// All matching documents, ascending. REQUIRES: kMatchAll, done().
+  [[nodiscard]] std::span<const DocId> Matches() const;
+
+  /// How many documents match. REQUIRES: kCount, done().
+  [[nodiscard]] uint64_t Count() const;
+
+ private:
+  class Impl;
+
+  explicit TextSearch(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace infino::text
