@@ -1,0 +1,45 @@
+"""infino: a search engine that lives on object storage, in your process.
+
+>>> import infino, pyarrow as pa
+>>> connection = infino.connect("memory://")
+>>> schema = pa.schema([("id", pa.int64()), ("body", pa.large_utf8())])
+>>> table = connection.create_table("notes", schema, infino.IndexSpec().fts("body"))
+>>> table.append([{"id": 1, "body": "a quick brown fox"}])
+>>> table.bm25_search("body", "fox", 10, projection=["id"]).to_pylist()
+[{'id': 1}]
+"""
+
+from ._api import Connection, IndexSpec, Table, connect
+from ._errors import (
+    AlreadyRunningError,
+    CancelledError,
+    CommitUnknownError,
+    ConflictError,
+    ConnectionMemoryBudgetError,
+    CorruptionError,
+    InfinoError,
+    InvalidInputError,
+    InvalidNameError,
+    NotFoundError,
+    StorageError,
+)
+from ._version import __version__
+
+__all__ = [
+    "AlreadyRunningError",
+    "CancelledError",
+    "CommitUnknownError",
+    "ConflictError",
+    "Connection",
+    "ConnectionMemoryBudgetError",
+    "CorruptionError",
+    "IndexSpec",
+    "InfinoError",
+    "InvalidInputError",
+    "InvalidNameError",
+    "NotFoundError",
+    "StorageError",
+    "Table",
+    "__version__",
+    "connect",
+]

@@ -1,0 +1,238 @@
+"""What callers hand to append, as one Arrow stream."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from ._errors import InvalidInputError
+
+ACCEPTED = (
+    "a pyarrow batch, table or batch reader, a pandas or Polars DataFrame, any object with "
+    "__arrow_c_stream__ or __arrow_c_array__, a list of dicts, or an iterable of these"
+)
+
+#: Rows of dicts that become one batch.
+_ROWS_A_BATCH = 8192
+
+
+def stream_capsule(data: Any, schema: pa.Schema) -> Any:
+    """The rows of `data` as an "arrow_array_stream" PyCapsule. Nothing is read yet where `data` is a
+    stream itself."""
+    return _reader(data, schema).__arrow_c_stream__()
+
+
+def _reader(data: Any, schema: pa.Schema) -> Any:
+    if isinstance(data, pa.RecordBatch):
+        return pa.RecordBatchReader.from_batches(data.schema, [data])
+    if _is_pandas(data):
+        return _from_pandas(data, schema).to_reader()
+    if hasattr(data, "__arrow_c_stream__"):
+        return data
+    if hasattr(data, "__arrow_c_array__"):
+        batch = pa.record_batch(data)
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    if isinstance(data, (list, tuple)):
+        return _from_sequence(data, schema)
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes, bytearray, Mapping)):
+        return _from_iterator(iter(data), schema)
+    raise TypeError(f"append takes {ACCEPTED}; got {type(data).__name__}")
+
+
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.split(".", 1)[0] == "pandas" and hasattr(data, "columns")
+
+
+def _from_pandas(frame: Any, schema: pa.Schema) -> pa.Table:
+    """Missing values of any kind become null; columns of the table take the table's types."""
+    fields = []
+    for name in frame.columns:
+        if not isinstance(name, str):
+            raise InvalidInputError(f"column names are strings; the DataFrame has {name!r}")
+        index = schema.get_field_index(name)
+        if index >= 0:
+            fields.append(pa.field(name, schema.field(index).type))
+        else:
+            array = pa.Array.from_pandas(frame[name])
+            fields.append(pa.field(name, array.type))
+    try:
+        return pa.Table.from_pandas(
+            frame, schema=pa.schema(fields), preserve_index=False
+        ).replace_schema_metadata(None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise InvalidInputError(f"the DataFrame does not fit the table: {error}") from None
+
+
+def _from_sequence(rows: list[Any] | tuple[Any, ...], schema: pa.Schema) -> Any:
+    if rows and not isinstance(rows[0], Mapping):
+        return _from_iterator(iter(rows), schema)
+    columns = _columns_of(rows, schema)
+    # Small inputs are one batch, which is one superfile.
+    batches = [_batch_of(rows, schema, columns)] if rows else []
+    return pa.RecordBatchReader.from_batches(_declared(schema, columns), batches)
+
+
+def _from_iterator(items: Iterator[Any], schema: pa.Schema) -> pa.RecordBatchReader:
+    try:
+        first = next(items)
+    except StopIteration:
+        return pa.RecordBatchReader.from_batches(schema, [])
+    if isinstance(first, Mapping):
+        return _from_dicts(itertools.chain([first], items), schema)
+    head = _batches_of(first, schema)
+    first_batch = next(head, None)
+    batch_schema = first_batch.schema if first_batch is not None else schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        if first_batch is not None:
+            yield first_batch
+        yield from head
+        for item in items:
+            for batch in _batches_of(item, schema):
+                yield batch if batch.schema.equals(batch_schema) else batch.cast(batch_schema)
+
+    return pa.RecordBatchReader.from_batches(batch_schema, batches())
+
+
+def _batches_of(item: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if isinstance(item, (str, bytes, bytearray, Mapping)) or not (
+        isinstance(item, (list, tuple)) or hasattr(item, "__arrow_c_stream__")
+        or hasattr(item, "__arrow_c_array__") or _is_pandas(item)
+    ):
+        raise TypeError(f"append takes {ACCEPTED}; got an iterable of {type(item).__name__}")
+    reader = _reader(item, schema)
+    if not isinstance(reader, pa.RecordBatchReader):
+        reader = pa.RecordBatchReader._import_from_c_capsule(reader.__arrow_c_stream__())
+    yield from reader
+
+
+def _from_dicts(rows: Iterator[Any], schema: pa.Schema) -> pa.RecordBatchReader:
+    """A stream of dicts: every batch has all columns of the table, since later rows may name any."""
+    columns = list(schema.names)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while chunk := list(itertools.islice(rows, _ROWS_A_BATCH)):
+            named = set(_columns_of(chunk, schema))
+            if unknown := sorted(named - set(columns)):
+                raise InvalidInputError(_unknown_message(unknown[0], schema))
+            yield _batch_of(chunk, schema, columns)
+
+    return pa.RecordBatchReader.from_batches(_declared(schema, columns), batches())
+
+
+def _flat(row: Mapping[str, Any], schema: pa.Schema) -> Mapping[str, Any]:
+    """A nested dict under a key that is no column becomes dotted columns."""
+    nested = [key for key, value in row.items()
+              if isinstance(value, Mapping) and schema.get_field_index(key) < 0]
+    if not nested:
+        return row
+    flat = dict(row)
+    for key in nested:
+        for inner, value in _flat(flat.pop(key), schema).items():
+            flat[f"{key}.{inner}"] = value
+    return _flat(flat, schema) if any(
+        isinstance(v, Mapping) and schema.get_field_index(k) < 0 for k, v in flat.items()) else flat
+
+
+def _columns_of(rows: Iterable[Any], schema: pa.Schema) -> list[str]:
+    """The columns that any of the rows names, those of the table first and in its order."""
+    named: dict[str, None] = {}
+    for position, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row {position} is no dict but {type(row).__name__}")
+        for key in _flat(row, schema):
+            if key not in named:
+                if not isinstance(key, str):
+                    raise InvalidInputError(f"row {position}: keys are column names; got {key!r}")
+                named[key] = None
+    known = [name for name in schema.names if name in named]
+    return known + [name for name in named if schema.get_field_index(name) < 0]
+
+
+def _declared(schema: pa.Schema, columns: list[str]) -> pa.Schema:
+    fields = []
+    for name in columns:
+        index = schema.get_field_index(name)
+        if index < 0:
+            raise InvalidInputError(_unknown_message(name, schema))
+        fields.append(pa.field(name, schema.field(index).type))
+    return pa.schema(fields)
+
+
+def _unknown_message(name: str, schema: pa.Schema) -> str:
+    return f"the table has no column {name!r}; its columns are: {', '.join(schema.names)}"
+
+
+def _batch_of(rows: Iterable[Any], schema: pa.Schema, columns: list[str]) -> pa.RecordBatch:
+    declared = _declared(schema, columns)
+    flat = [_flat(row, schema) for row in rows]
+    arrays = [
+        _array_of([row.get(name) for row in flat], declared.field(i))
+        for i, name in enumerate(columns)
+    ]
+    if not arrays:  # Rows without any key: as many rows of nulls.
+        first = schema.field(0) if len(schema) else None
+        if first is None:
+            raise InvalidInputError("the table has no columns")
+        declared = pa.schema([pa.field(first.name, first.type)])
+        arrays = [pa.nulls(len(flat), first.type)]
+    return pa.RecordBatch.from_arrays(arrays, schema=declared)
+
+
+def _array_of(values: list[Any], field: pa.Field) -> pa.Array:
+    kind = field.type
+    _refuse_lossy(values, field)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        values = [_parse_time(value, field) if isinstance(value, str) else value for value in values]
+    if pa.types.is_dictionary(kind):
+        return _array_of(values, pa.field(field.name, kind.value_type))
+    try:
+        return pa.array(values, type=kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError,
+            UnicodeError, TypeError, ValueError) as error:
+        for position, value in enumerate(values):
+            try:
+                pa.array([value], type=kind)
+            except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as reason:
+                raise InvalidInputError(
+                    f"row {position}: column {field.name!r} is {kind} and can't hold "
+                    f"{_shown(value)}: {reason}") from None
+        raise InvalidInputError(f"column {field.name!r}: {error}") from None
+
+
+def _refuse_lossy(values: list[Any], field: pa.Field) -> None:
+    """What Arrow would convert and a table must not: a float or bool into an integer column, a
+    number into text."""
+    kind = field.type
+    if pa.types.is_integer(kind):
+        refused: tuple[type, ...] = (float, bool)
+    elif pa.types.is_floating(kind):
+        refused = (bool,)
+    else:
+        return
+    for position, value in enumerate(values):
+        if isinstance(value, refused):
+            raise InvalidInputError(
+                f"row {position}: column {field.name!r} is {kind} and can't hold {_shown(value)}")
+
+
+def _parse_time(text: str, field: pa.Field) -> Any:
+    try:
+        if pa.types.is_date(field.type):
+            return datetime.date.fromisoformat(text)
+        value = datetime.datetime.fromisoformat(text)
+        if value.tzinfo is not None and field.type.tz is None:
+            raise ValueError("it has a time zone and the column has none")
+        return value
+    except ValueError as error:
+        raise InvalidInputError(
+            f"column {field.name!r} is {field.type} and can't hold {_shown(text)}: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 80 else text[:77] + "..."

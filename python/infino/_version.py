@@ -1,0 +1,3 @@
+"""The version of the package; the build checks that it is the project's."""
+
+__version__ = "0.11.0"
