@@ -1,0 +1,67 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "infino/connection.h"
+#include "infino/table.h"
+
+namespace infino::cli {
+
+namespace {
+
+struct AppendArguments {
+  std::string uri;
+  std::string table;
+  InputSource source;
+  bool quiet = false;
+};
+
+arrow::Status RunAppend(const AppendArguments& arguments, const Command& command) {
+  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
+  ARROW_ASSIGN_OR_RAISE(const auto table, connection->OpenTable(arguments.table));
+  ARROW_ASSIGN_OR_RAISE(const auto schema, table->GetSchema());
+  ARROW_ASSIGN_OR_RAISE(OpenedInput input, OpenInput(arguments.source, schema));
+  ProgressBar bar("append", input.row_count, !arguments.quiet);
+  AppendOptions options{.progress = [&bar](const AppendProgress& now) { bar.Update(now); },
+                        .stop = StopOnInterrupt()};
+  const arrow::Result<AppendResult> result = table->Append(std::move(input.rows), options);
+  bar.Finish();
+  ARROW_RETURN_NOT_OK(result.status());
+  if (!arguments.quiet) {
+    Say("appended " + std::to_string(result->rows) + " rows in " +
+        std::to_string(result->superfiles) + " superfiles (" + std::to_string(result->bytes) +
+        " bytes); '" + arguments.table + "' is at version " + std::to_string(result->version));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+void AddAppendCommand(CLI::App& app, Command& command) {
+  auto arguments = std::make_shared<AppendArguments>();
+  CLI::App* append = app.add_subcommand("append", "Add the rows of a file as one commit");
+  append->add_option("uri", arguments->uri, "Folder or URI of the tables")->required();
+  append->add_option("table", arguments->table, "Table")->required();
+  append->add_option("file", arguments->source.path, "Parquet, CSV or JSON lines; - for stdin")
+      ->required();
+  append->add_option("--input-format", arguments->source.format, "parquet, csv or jsonl")
+      ->transform(CLI::CheckedTransformer(InputFormatNames(), CLI::ignore_case))
+      ->option_text("FORMAT");
+  append->add_option("--columns", arguments->source.columns, "Only these columns of the file")
+      ->delimiter(',');
+  append->add_flag("--quiet", arguments->quiet, "No progress bar and no summary");
+  append->callback([arguments, &command] {
+    command.run = [arguments, &command] { return RunAppend(*arguments, command); };
+  });
+}
+
+}  // namespace infino::cli

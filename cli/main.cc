@@ -1,0 +1,75 @@
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <arrow/status.h>
+
+#include "cli/command.h"
+#include "infino/options.h"
+
+namespace infino::cli {
+
+namespace {
+
+constexpr const char* kVersion = "infino 0.11.0";
+
+constexpr int kExitFailed = 1;
+constexpr int kExitInterrupted = 130;
+
+volatile std::sig_atomic_t interrupted =
+    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler's
+
+void OnInterrupt(int /*signal*/) {
+  interrupted = 1;
+  // A second Ctrl-C ends the process at once.
+  static_cast<void>(std::signal(SIGINT, SIG_DFL));
+}
+
+int RunMain(int argc, char** argv) {
+  CLI::App app{"Keyword search over Parquet files that lie in a folder or a bucket."};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", kVersion);
+  app.option_defaults()->always_capture_default(false);
+
+  Command command;
+  const std::map<std::string, OutputFormat> formats{
+      {"table", OutputFormat::kTable}, {"json", OutputFormat::kJson}, {"csv", OutputFormat::kCsv}};
+  app.add_option("--format", command.format,
+                 "table, json (one object a line) or csv; default: table on a terminal, else json")
+      ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
+      ->option_text("FORMAT");
+  app.add_option("--threads", command.connect.thread_count, "Worker threads; 0: one a core");
+  app.fallthrough();
+
+  AddTableCommands(app, command);
+  AddAppendCommand(app, command);
+  AddSearchCommands(app, command);
+  AddInspectCommand(app, command);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  static_cast<void>(std::signal(SIGINT, OnInterrupt));
+  const arrow::Status status = command.run();
+  if (status.ok()) return 0;
+  static_cast<void>(std::fprintf(stderr, "infino: %s\n", status.message().c_str()));
+  return interrupted != 0 ? kExitInterrupted : kExitFailed;
+}
+
+}  // namespace
+
+StopCondition StopOnInterrupt() {
+  StopCondition stop;
+  stop.poll = [] { return interrupted != 0; };
+  return stop;
+}
+
+}  // namespace infino::cli
+
+int main(int argc, char** argv) {
+  return infino::cli::RunMain(argc, argv);
+}
