@@ -29,6 +29,14 @@ build/wheel-env/bin/pip install -q --disable-pip-version-check build/wheel/infin
   pyarrow==26.0.1 duckdb==2.0.1 pandas==3.1.1 polars==2.1.0 pytest==9.2.0 numpy==2.4.6
 build/wheel-env/bin/python -m pytest -q -p no:cacheprovider tests/python
 
+say "the CMake package, used by the example program"
+cmake --build --preset ci --target infino_package
+cmake --install build/ci --component dev --prefix build/prefix > /dev/null
+cmake -S examples -B build/examples -G Ninja -DCMAKE_PREFIX_PATH="$PWD/build/prefix" "${here[0]}"
+cmake --build build/examples
+rm -rf build/notes
+build/examples/notes build/notes "quick fox" | grep -q "the quick brown fox"
+
 say "the byte-handling layers under AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan "${here[@]}" -DINFINO_BUILD_CLI=OFF
 cmake --build --preset asan --target byte_tests

@@ -9,8 +9,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <arrow/buffer.h>
+#include <arrow/util/future.h>
+
+#include "infino/common/byte_range.h"
 #include "infino/common/random.h"
 #include "infino/storage/object_store.h"
 
@@ -53,9 +58,9 @@ class FaultPlan {
   std::array<Faults, kStoreOpCount> faults_{};
 };
 
-/// Wraps a store and makes it fail, by seed. Deterministic as long as calls come from one thread and
-/// the store below returns finished futures; thread-safe. REQUIRES (of the store below): finished
-/// futures, as the memory store's.
+/// Wraps a store and makes it fail, by seed. Deterministic as long as calls come from one thread
+/// and the store below returns finished futures; thread-safe. REQUIRES (of the store below):
+/// finished futures, as the memory store's.
 class FaultyStore final : public ObjectStore {
  public:
   FaultyStore(std::shared_ptr<ObjectStore> store, uint64_t seed, FaultPlan plan);
@@ -115,11 +120,11 @@ class FaultyStore final : public ObjectStore {
 /// - only swapped paths (pointer and catalog) get PutIfMatch;
 /// - no staged path is ever put with two different contents;
 /// - a swapped object never repeats the bytes of an earlier version of itself;
-/// - no range is negative.
+/// - no range is negative, and no swapped object is read by ranges.
 class AssertingStore final : public ObjectStore {
  public:
-  /// `is_swapped` tells the paths that may be swapped; the default takes those ending in "/current".
-  /// `report` is told every breach; the default fails the running test.
+  /// `is_swapped` tells the paths that may be swapped; the default takes those ending in
+  /// "/current". `report` is told every breach; the default fails the running test.
   explicit AssertingStore(std::shared_ptr<ObjectStore> store,
                           std::function<bool(std::string_view)> is_swapped = {},
                           std::function<void(const std::string&)> report = {});

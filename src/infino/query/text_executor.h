@@ -2,15 +2,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/table.h>
 
 #include "infino/common/work_pool.h"
 #include "infino/query/superfile_cache.h"
+#include "infino/query/term_filter_cache.h"
 #include "infino/search.h"
 #include "infino/supertable/snapshot.h"
 
@@ -19,7 +18,8 @@ namespace infino {
 /// What a query works with. Shared by all tables of a connection.
 struct QueryEnvironment {
   std::shared_ptr<SuperfileCache> superfiles;
-  std::shared_ptr<WorkPool> pool;
+  std::shared_ptr<WorkPool> pool;                 ///< Null: everything on the caller's thread.
+  std::shared_ptr<TermFilterCache> term_filters;  ///< Null: prune by term ranges only.
 };
 
 /// Runs `request` on one snapshot: prune, dictionary round over all superfiles, table-wide
@@ -29,10 +29,14 @@ struct QueryEnvironment {
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const TextSearchRequest& request);
 
+/// All rows that match, in `_id` order, with score 0 where that is asked for. Thread-safe; blocks in
+/// Wait.
 [[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const MatchRequest& request);
 
+/// How many rows MatchTokens would give; from the dictionaries alone where they know. Thread-safe;
+/// blocks in Wait.
 [[nodiscard]] arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment,
                                                    const Snapshot& snapshot,
                                                    const std::string& folder,

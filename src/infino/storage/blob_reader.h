@@ -35,6 +35,7 @@ class BlobReader final : public RangeReader {
   BlobReader(BlobSource source, std::string path, int64_t size);
 
   [[nodiscard]] int64_t size() const override { return size_; }
+
   [[nodiscard]] arrow::Future<Buffers> Read(std::vector<ByteRange> ranges) const override;
   [[nodiscard]] std::optional<Buffers> TryRead(std::span<const ByteRange> ranges) const override;
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,6 +22,7 @@ class CacheKey {
   explicit CacheKey(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+
   [[nodiscard]] size_t hash() const { return hash_; }
 
   friend bool operator==(const CacheKey& a, const CacheKey& b) {
@@ -46,9 +45,9 @@ struct BlockCacheCounters {
 /// first. Thread-safe.
 ///
 /// A lookup succeeds if one entry contains the wanted range, and returns a slice of it without a
-/// copy. A slice keeps the entry's memory alive after the entry was dropped; such memory is no longer
-/// in the budget. A range of more than a quarter of the budget is handed on, not kept; with a budget
-/// of 0 nothing is kept, but concurrent requests are still shared.
+/// copy. A slice keeps the entry's memory alive after the entry was dropped; such memory is no
+/// longer in the budget. A range of more than a quarter of the budget is handed on, not kept; with
+/// a budget of 0 nothing is kept, but concurrent requests are still shared.
 class BlockCache {
  public:
   using Fetch = std::function<arrow::Future<std::shared_ptr<arrow::Buffer>>(ByteRange)>;
@@ -67,9 +66,9 @@ class BlockCache {
   [[nodiscard]] Buffers FindEach(const CacheKey& key, std::span<const ByteRange> ranges);
 
   /// The bytes of `range`: resident, or from a request under way that contains it, or by calling
-  /// `fetch(range)` and keeping the result. `fetch` runs on the calling thread, outside all locks. A
-  /// failed request fails everybody who shares it and is not remembered. A result of the wrong length
-  /// is kCorrupt.
+  /// `fetch(range)` and keeping the result. `fetch` runs on the calling thread, outside all locks.
+  /// A failed request fails everybody who shares it and is not remembered. A result of the wrong
+  /// length is kCorrupt.
   [[nodiscard]] arrow::Future<std::shared_ptr<arrow::Buffer>> GetOrFetch(const CacheKey& key,
                                                                          ByteRange range,
                                                                          const Fetch& fetch);
@@ -78,25 +77,16 @@ class BlockCache {
   void Insert(const CacheKey& key, int64_t offset, std::shared_ptr<arrow::Buffer> bytes);
 
   /// Bytes kept now; at most the budget.
-  [[nodiscard]] int64_t size_bytes() const { return size_bytes_.load(); }
-  [[nodiscard]] int64_t budget_bytes() const { return budget_bytes_; }
+  [[nodiscard]] int64_t size_bytes() const;
+  [[nodiscard]] int64_t budget_bytes() const;
   [[nodiscard]] BlockCacheCounters counters() const;
 
  private:
   struct Shard;
-  static constexpr size_t kShardCount = 16;
+  class State;
 
-  Shard& ShardOf(const CacheKey& key);
-  void EvictUntilFits();
-
-  const int64_t budget_bytes_;
-  std::array<std::unique_ptr<Shard>, kShardCount> shards_;
-  std::atomic<int64_t> size_bytes_ = 0;
-  std::atomic<uint64_t> tick_ = 0;  ///< Orders uses over all shards.
-  std::atomic<int64_t> hits_ = 0;
-  std::atomic<int64_t> misses_ = 0;
-  std::atomic<int64_t> joined_ = 0;
-  std::atomic<int64_t> evicted_ = 0;
+  /// Shared with the requests under way, which may outlive the cache.
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace infino

@@ -17,8 +17,14 @@ namespace infino {
 /// The destructor waits for all tasks. It may run on one of the pool's own threads, as happens when
 /// a continuation lets go of the last reference to a store: then another thread does the waiting.
 class IoPool {
+ private:
+  struct Key {  // Lets only Make construct.
+    explicit Key() = default;
+  };
+
  public:
   [[nodiscard]] static arrow::Result<std::unique_ptr<IoPool>> Make(int thread_count);
+  IoPool(Key key, std::shared_ptr<arrow::internal::ThreadPool> pool);
   ~IoPool();
   IoPool(const IoPool&) = delete;
   IoPool& operator=(const IoPool&) = delete;
@@ -30,15 +36,13 @@ class IoPool {
   template <typename T, typename Task>
   [[nodiscard]] arrow::Future<T> Submit(Task task) {
     auto done = arrow::Future<T>::Make();
-    const arrow::Status spawned = Spawn(
-        [done, task = std::move(task)]() mutable { done.MarkFinished(std::move(task)()); });
+    const arrow::Status spawned =
+        Spawn([done, task = std::move(task)]() mutable { done.MarkFinished(std::move(task)()); });
     if (!spawned.ok()) return arrow::Future<T>::MakeFinished(spawned);
     return done;
   }
 
  private:
-  explicit IoPool(std::shared_ptr<arrow::internal::ThreadPool> pool);
-
   std::shared_ptr<arrow::internal::ThreadPool> pool_;
 };
 

@@ -38,9 +38,9 @@ struct LocalStoreOptions {
 /// so the swap is only as good as flock on that file system: local ones, and NFS from version 4. An
 /// object's version is its content hash.
 ///
-/// Small reads run on the caller's thread and give a finished future, as a pread from the page cache
-/// costs less than a change of threads. Writes and reads of more than 1 MiB run on threads of the
-/// store. Deleting the last object of a folder removes the folder.
+/// Small reads run on the caller's thread and give a finished future, as a pread from the page
+/// cache costs less than a change of threads. Writes and reads of more than 1 MiB run on threads of
+/// the store. Deleting the last object of a folder removes the folder.
 [[nodiscard]] arrow::Result<std::shared_ptr<ObjectStore>> OpenLocalStore(
     std::string root, LocalStoreOptions options = {});
 

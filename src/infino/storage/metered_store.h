@@ -53,8 +53,8 @@ class StoreMeter {
   std::atomic<int64_t> bytes_written_ = 0;
 };
 
-/// Wraps `store` and counts every request that reaches it into `meter`. Changes nothing else. When a
-/// returned future is finished, its bytes have been counted.
+/// Wraps `store` and counts every request that reaches it into `meter`. Changes nothing else. When
+/// a returned future is finished, its bytes have been counted.
 [[nodiscard]] std::shared_ptr<ObjectStore> MakeMeteredStore(std::shared_ptr<ObjectStore> store,
                                                             std::shared_ptr<StoreMeter> meter);
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include <arrow/status.h>
+
+#include "infino/common/byte_range.h"
 
 namespace infino {
 
@@ -22,6 +25,10 @@ inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
 /// The same for the prefix of a listing, which may be empty and may end anywhere in a segment.
 [[nodiscard]] arrow::Status CheckListPrefix(std::string_view prefix);
+
+/// kCorrupt unless `range` lies inside an object of `size` bytes: who asks for bytes that aren't
+/// there was told so by stored bytes.
+[[nodiscard]] arrow::Status CheckRange(std::string_view path, ByteRange range, int64_t size);
 
 /// The path without its last segment; empty if it has only one.
 [[nodiscard]] std::string_view FolderOf(std::string_view path);

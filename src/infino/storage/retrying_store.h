@@ -13,8 +13,8 @@ namespace infino {
 
 /// How often and for how long a failed request is repeated.
 struct RetryOptions {
-  int tries_max = 6;             ///< The first one included.
-  int64_t first_delay_ms = 50;   ///< Doubles with every try; each pause is 50 to 100 % of it.
+  int tries_max = 6;            ///< The first one included.
+  int64_t first_delay_ms = 50;  ///< Doubles with every try; each pause is 50 to 100 % of it.
   int64_t longest_delay_ms = 5'000;
   int64_t deadline_ms = 30'000;  ///< No try starts later than this after the first one.
 };
@@ -22,8 +22,8 @@ struct RetryOptions {
 /// Wraps `store` and repeats what failed with kUnavailable: reads, Head, List, Delete, PutIfAbsent
 /// and PutAllIfAbsent. Any other failure, and the last kUnavailable, goes to the caller.
 ///
-/// PutIfMatch passes through once: whether an unanswered swap took place is for PointerStore to find
-/// out.
+/// PutIfMatch passes through once: whether an unanswered swap took place is for PointerStore to
+/// find out.
 ///
 /// An unanswered PutIfAbsent may have landed, so that the next try finds the path taken by itself.
 /// Then the object is read back: equal bytes make it kWritten. This is right for staged objects,
@@ -31,9 +31,9 @@ struct RetryOptions {
 /// pointer of a table) must tell its writers apart by its bytes.
 ///
 /// Back-off: while the tries below come back finished (memory, small local reads), the loop runs on
-/// the calling thread and pauses there by `clock`, which keeps simulations deterministic. Once a try
-/// is still under way when its call returns, the caller gets an unfinished future, and further pauses
-/// and tries happen on a thread of this store. No thread ever waits for a future.
+/// the calling thread and pauses there by `clock`, which keeps simulations deterministic. Once a
+/// try is still under way when its call returns, the caller gets an unfinished future, and further
+/// pauses and tries happen on a thread of this store. No thread ever waits for a future.
 [[nodiscard]] arrow::Result<std::shared_ptr<ObjectStore>> MakeRetryingStore(
     std::shared_ptr<ObjectStore> store, std::shared_ptr<Clock> clock,
     std::shared_ptr<Random> random, const RetryOptions& options = {});

@@ -14,7 +14,8 @@ namespace infino {
 /// Opens the store that `uri` names.
 ///
 ///   memory:// memory: memory     a new, empty store in memory
-///   file://PATH, or just PATH    the folder PATH, created if absent; PATH is taken as it stands, so
+///   file://PATH, or just PATH    the folder PATH, created if absent; PATH is taken as it stands,
+///   so
 ///                                nothing is decoded and ~ is a name like any other
 ///
 /// kInvalidArgument for an empty path, a scheme that is not known (schemes are case-sensitive), an

@@ -19,6 +19,12 @@ inline constexpr std::string_view kIdColumn = "_id";
 /// The field id of `_id`; declared columns count from 1.
 inline constexpr int32_t kIdFieldId = 0;
 
+/// The metadata key under which a field of a file schema carries its field id, in decimal.
+inline constexpr std::string_view kFieldIdKey = "PARQUET:field_id";
+
+/// The field id that a field of a file schema carries, or nothing.
+[[nodiscard]] std::optional<int32_t> FieldIdOf(const arrow::Field& field);
+
 [[nodiscard]] std::shared_ptr<arrow::Field> IdField();
 
 /// One declared column. The field id stays with it through every later schema change, and is what

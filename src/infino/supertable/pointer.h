@@ -15,6 +15,7 @@
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/manifest/manifest.h"
+#include "infino/manifest/manifest_change.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
 
@@ -29,7 +30,7 @@ struct Pointer {
   /// The root's bytes travel in the pointer while they are under this size.
   static constexpr int64_t kRootCopyLimitBytes = 64 << 10;
 
-  uint64_t table_version = 0;  ///< 1 for create_table, then one more for each commit.
+  uint64_t table_version = 0;  ///< 1 for create_table, then one more for each commit and the drop.
   ObjectRef root;
   std::shared_ptr<arrow::Buffer> root_copy;  ///< Null from the limit on.
   bool dropped = false;  ///< The table is gone; a handle that still holds it gets kNotFound.
@@ -38,6 +39,13 @@ struct Pointer {
   /// winner that never got its answer may find later commits on top of its own.
   std::vector<CommitId> recent_commits;
 };
+
+/// The pointer that publishes `next` in place of `previous` (null: as the first one).
+[[nodiscard]] Pointer NextPointer(const Pointer* previous, const NextVersion& next);
+
+/// The pointer that marks the table of `previous` dropped. `commit` names the drop, so that its
+/// writer recognises it.
+[[nodiscard]] Pointer DroppedPointer(const Pointer& previous, const CommitId& commit);
 
 [[nodiscard]] std::shared_ptr<arrow::Buffer> EncodePointer(const Pointer& pointer);
 

@@ -8,6 +8,7 @@
 #include <arrow/result.h>
 
 #include "infino/manifest/manifest.h"
+#include "infino/manifest/manifest_change.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
 #include "infino/supertable/pointer.h"
@@ -31,6 +32,15 @@ struct Snapshot {
 
   [[nodiscard]] uint64_t version() const { return root.version; }
 };
+
+/// A snapshot of the version that `pinned` points to. REQUIRES: `root` is that version's, and
+/// `parts` are as root.parts.
+[[nodiscard]] std::shared_ptr<const Snapshot> MakeSnapshot(
+    PinnedPointer pinned, ManifestRoot root,
+    std::vector<std::shared_ptr<const ManifestPart>> parts);
+
+/// What a change is applied to. Borrows from `snapshot`, which must outlive the result.
+[[nodiscard]] BaseVersion BaseOf(const Snapshot& snapshot);
 
 /// Turns pointers into snapshots. Keeps the newest one it loaded and the parts it needs, so that a
 /// table that did not move costs one look at the pointer, and one that moved costs only its new

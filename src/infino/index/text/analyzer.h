@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -51,6 +53,10 @@ class TokenSink {
 ///
 /// Immutable and thread-safe: one analyzer may serve any number of threads at once.
 class Analyzer {
+  class StemmerPool;
+
+  struct Private {};
+
  public:
   /// The longest term, in code points before stemming.
   static constexpr uint32_t kTokenLengthMax = 255;
@@ -59,6 +65,9 @@ class Analyzer {
   /// be accepted.
   [[nodiscard]] static arrow::Result<std::unique_ptr<Analyzer>> Make(
       const TextIndexOptions& options);
+
+  /// For Make only.
+  Analyzer(Private, bool remove_stop_words, std::unique_ptr<StemmerPool> stemmers);
 
   Analyzer(const Analyzer&) = delete;
   Analyzer& operator=(const Analyzer&) = delete;
@@ -72,15 +81,12 @@ class Analyzer {
   /// Whether a word (possibly a stop word) begins with the first byte of `utf8`.
   [[nodiscard]] bool StartsWithWord(std::string_view utf8) const;
 
-  /// Whether a word (possibly a stop word) ends with the last byte of `utf8`.
-  [[nodiscard]] bool EndsWithWord(std::string_view utf8) const;
+  /// Where the word (possibly a stop word) that ends with the last byte of `utf8` begins, or
+  /// nothing when the last byte is not part of a word.
+  [[nodiscard]] std::optional<size_t> LastWord(std::string_view utf8) const;
 
  private:
-  class StemmerPool;
-
-  explicit Analyzer(const TextIndexOptions& options);
-
-  bool remove_stop_words_ = false;
+  bool remove_stop_words_;
   std::unique_ptr<StemmerPool> stemmers_;  // null: no stemming
 };
 

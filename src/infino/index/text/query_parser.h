@@ -42,10 +42,11 @@ struct ParseOptions {
 ///   fo*          any word that begins so
 ///
 /// Blanks (Unicode's white space) separate runs. `+` and `-` count at the start of a run, `*` at
-/// its end, and only with a word directly beside them; `+` and `-` then hold for every word of the
-/// run, or for the phrase that follows directly. Quotes may stand anywhere; an unpaired one, and
-/// one between two Hebrew letters, is part of the text. Everything else is text, analysed exactly
-/// as documents are: `C++`, `a*b`, `- x`, `AND`, `(`.
+/// its end, and only with a word directly beside them; `+` and `-` then hold for every word up to
+/// the run's end or its first quote, or for the phrase that follows directly. Quotes may stand
+/// anywhere; an unpaired one, and one between two Hebrew letters, is part of the text. So is any
+/// sign with a combining mark on it. Everything else is text, analysed exactly as documents are:
+/// `C++`, `a*b`, `- x`, `--x`, `AND`, `(`.
 ///
 /// Words that the analyzer drops are ignored, and a query of which nothing is left is empty, not an
 /// error. Never fails on what a person types except with kInvalidArgument:

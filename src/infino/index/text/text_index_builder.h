@@ -55,9 +55,9 @@ class TextIndexBuilder {
   TextIndexBuilder& operator=(const TextIndexBuilder&) = delete;
   ~TextIndexBuilder();
 
-  /// Adds the next rows: utf8, large_utf8 or string_view (anything else is kInvalidArgument). A null
-  /// takes a DocId and matches nothing. kResourceExhausted beyond 2^31 - 1 rows or 4 GiB of postings;
-  /// a caller that watches memory_bytes() never gets there.
+  /// Adds the next rows: utf8, large_utf8 or string_view (anything else is kInvalidArgument). A
+  /// null takes a DocId and matches nothing. kResourceExhausted beyond 2^31 - 1 rows or 4 GiB of
+  /// postings; a caller that watches memory_bytes() never gets there.
   [[nodiscard]] arrow::Status Add(const arrow::Array& column);
 
   /// What is held in memory by now, in bytes, and about what Finish needs on top.

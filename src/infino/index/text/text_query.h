@@ -59,8 +59,8 @@ struct TextQuery {
   [[nodiscard]] bool empty() const { return clauses.empty(); }
 
   [[nodiscard]] std::span<const ClauseTerm> TermsOf(const TextClause& clause) const {
-    return std::span(clause_terms).subspan(clause.terms_begin,
-                                           clause.terms_end - clause.terms_begin);
+    return std::span(clause_terms)
+        .subspan(clause.terms_begin, clause.terms_end - clause.terms_begin);
   }
 
   friend bool operator==(const TextQuery&, const TextQuery&) = default;

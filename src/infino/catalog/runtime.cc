@@ -1,0 +1,98 @@
+#include "infino/catalog/runtime.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <arrow/result.h>
+
+#include "infino/catalog/catalog.h"
+#include "infino/commit/table_writer.h"
+#include "infino/common/fork.h"
+#include "infino/common/work_pool.h"
+#include "infino/options.h"
+#include "infino/query/superfile_cache.h"
+#include "infino/query/term_filter_cache.h"
+#include "infino/query/text_executor.h"
+#include "infino/storage/block_cache.h"
+#include "infino/storage/metered_store.h"
+#include "infino/storage/retrying_store.h"
+#include "infino/supertable/pointer.h"
+#include "infino/supertable/snapshot.h"
+
+namespace infino {
+namespace {
+
+int64_t Clamp(uint64_t bytes) {
+  return static_cast<int64_t>(
+      std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
+                                                      const ConnectOptions& options) {
+  auto runtime = std::make_unique<Runtime>(OnlyMake{});
+  runtime->generation_ = ForkGeneration();
+  runtime->freshness_ms_ = options.freshness_ms.value_or(0);
+  runtime->meter_ = std::make_shared<StoreMeter>();
+  ARROW_ASSIGN_OR_RAISE(
+      const std::shared_ptr<ObjectStore> store,
+      MakeRetryingStore(MakeMeteredStore(std::move(parts.store), runtime->meter_), parts.clock,
+                        parts.random));
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<WorkPool> pool,
+                        WorkPool::Make(options.thread_count));
+  runtime->writing_ = {.store = store,
+                       .clock = parts.clock,
+                       .random = parts.random,
+                       .pool = pool,
+                       .build_memory_bytes = Clamp(options.build_memory_bytes),
+                       .memory_budget_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
+                       .commit_timeout_ms = options.commit_timeout_ms,
+                       .compression = options.compression};
+
+  // Opened files and filters save the most per byte, so they have shares of their own.
+  const int64_t cache_bytes = Clamp(options.memory_cache_bytes);
+  const int64_t superfile_bytes = cache_bytes / 4;
+  const int64_t filter_bytes = cache_bytes / 8;
+  const auto blocks =
+      std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes);
+  runtime->querying_ = {
+      .superfiles = std::make_shared<SuperfileCache>(store, blocks, superfile_bytes),
+      .pool = pool,
+      .term_filters = std::make_shared<TermFilterCache>(store, filter_bytes)};
+  runtime->catalog_ = std::make_unique<Catalog>(
+      store, Catalog::Options{.clock = parts.clock,
+                              .random = parts.random,
+                              .timeout_ms = options.commit_timeout_ms});
+  return runtime;
+}
+
+std::shared_ptr<OpenedTable> Runtime::Table(const std::string& folder) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<OpenedTable>& table = tables_[folder];
+  if (table != nullptr) return table;
+  table = std::make_shared<OpenedTable>();
+  table->folder = folder;
+  table->pointer = std::make_shared<PointerStore>(
+      store(), folder,
+      PointerStore::Options{.clock = writing_.clock,
+                            .random = writing_.random,
+                            .timeout_ms = writing_.commit_timeout_ms});
+  table->loader = std::make_shared<SnapshotLoader>(
+      store(), folder, table->pointer,
+      SnapshotLoader::Options{.clock = writing_.clock, .freshness_ms = freshness_ms_});
+  table->writer = TableWriter::Make(writing_, folder, table->loader, table->pointer);
+  return table;
+}
+
+void Runtime::Forget(const std::string& folder) {
+  const std::lock_guard lock(mutex_);
+  tables_.erase(folder);
+}
+
+}  // namespace infino

@@ -1,0 +1,237 @@
+#include "infino/commit/append_builder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/type.h>
+
+#include "infino/commit/build_pipeline.h"
+#include "infino/commit/row_coercion.h"
+#include "infino/commit/row_slices.h"
+#include "infino/commit/table_writer.h"
+#include "infino/common/wait.h"
+#include "infino/common/work_pool.h"
+#include "infino/error.h"
+#include "infino/table.h"
+
+namespace infino {
+namespace {
+
+/// A builder pays from this many rows on, or this many bytes of input; less stays in one piece.
+constexpr int64_t kLaneRows = int64_t{64} << 10;
+constexpr int64_t kLaneInputBytes = int64_t{32} << 20;
+
+/// What is dealt out to a builder at a time. Small enough that all get about the same, large enough
+/// that a superfile's ids are few runs.
+constexpr int64_t kRunRows = int64_t{16} << 10;
+constexpr int64_t kRunInputBytes = int64_t{8} << 20;
+
+constexpr int64_t kSliceRowsMax = int64_t{8} << 10;
+
+/// How the memory of an append is shared out: one share for each builder, one for finished
+/// superfiles on their way, one for everything else.
+struct Shares {
+  int lane_count = 1;
+  int64_t share_bytes = 0;
+  int64_t slice_bytes = 0;
+
+  explicit Shares(const WriterEnvironment& environment) {
+    constexpr int64_t kShareMin = int64_t{32} << 20;
+    constexpr int kSpareShares = 2;
+    int64_t total = environment.build_memory_bytes;
+    if (environment.memory_budget_bytes > 0) {
+      total = std::min(total, environment.memory_budget_bytes);
+    }
+    const int threads = environment.pool == nullptr ? 1 : environment.pool->thread_count();
+    lane_count = static_cast<int>(
+        std::clamp<int64_t>(total / kShareMin - kSpareShares, 1, std::max(threads, 1)));
+    share_bytes = std::max<int64_t>(total / (lane_count + kSpareShares), 1);
+    slice_bytes =
+        std::clamp(share_bytes / 16, int64_t{64} << 10, std::min(kRunInputBytes, int64_t{4} << 20));
+  }
+};
+
+/// The reader's words, but for one that a client takes for something else.
+std::string ReaderMessage(const arrow::Status& status) {
+  constexpr std::string_view kTaken = "RecordBatch";
+  std::string message = status.message();
+  for (size_t at = message.find(kTaken); at != std::string::npos; at = message.find(kTaken)) {
+    message.replace(at, kTaken.size(), "batch");
+  }
+  return message;
+}
+
+class AppendBuilder {
+ public:
+  AppendBuilder(const WriterEnvironment& environment, AppendDestination destination,
+                const AppendOptions& options)
+      : environment_(environment),
+        destination_(std::move(destination)),
+        options_(options),
+        shares_(environment) {}
+
+  ~AppendBuilder() {
+    if (pipeline_ != nullptr && !is_finished_) pipeline_->Abandon();
+  }
+
+  AppendBuilder(const AppendBuilder&) = delete;
+  AppendBuilder& operator=(const AppendBuilder&) = delete;
+
+  arrow::Result<BuiltAppend> Run(arrow::RecordBatchReader* reader);
+
+ private:
+  arrow::Status Take(std::shared_ptr<arrow::RecordBatch> batch);
+  arrow::Status Match(const std::shared_ptr<arrow::Schema>& input);
+  arrow::Status DealOut();
+  int ChooseLane();
+  int AddLane();
+  [[nodiscard]] int ShortestLane() const;
+  void StartPipeline(WorkPool* pool);
+  void ReportProgress() const;
+
+  const WriterEnvironment& environment_;
+  const AppendDestination destination_;
+  const AppendOptions& options_;
+  const Shares shares_;
+  std::shared_ptr<BuildPipeline> pipeline_;
+  bool is_finished_ = false;
+  std::vector<int64_t> lane_rows_;  ///< Dealt out to each lane so far.
+  int64_t dealt_rows_ = 0;
+  int64_t dealt_bytes_ = 0;
+  std::shared_ptr<arrow::Schema> input_schema_;
+  std::shared_ptr<const RowCoercion> coercion_;
+  uint64_t row_count_ = 0;
+  std::vector<RowSlice> pending_;  ///< Read and not dealt out yet.
+  int64_t pending_rows_ = 0;
+  int64_t pending_bytes_ = 0;
+};
+
+arrow::Result<BuiltAppend> AppendBuilder::Run(arrow::RecordBatchReader* reader) {
+  while (true) {
+    ARROW_RETURN_NOT_OK(CheckStop(options_.stop));
+    std::shared_ptr<arrow::RecordBatch> batch;
+    const arrow::Status read = reader->ReadNext(&batch);
+    if (!read.ok()) {
+      return FromForeign(read.WithMessage(ReaderMessage(read)), "read the rows to append");
+    }
+    if (batch == nullptr) break;
+    if (batch->num_rows() == 0) continue;
+    ARROW_RETURN_NOT_OK(Take(std::move(batch)));
+    ReportProgress();
+  }
+  if (row_count_ == 0) return BuiltAppend{};
+  // What fits one builder needs no other thread.
+  if (pipeline_ == nullptr) StartPipeline(nullptr);
+  if (!pending_.empty()) {
+    // Too little for a builder of its own: it goes to the one with the fewest rows.
+    const int lane = lane_rows_.empty() ? AddLane() : ShortestLane();
+    ARROW_RETURN_NOT_OK(pipeline_->Push(lane, std::exchange(pending_, {}), options_.stop));
+  }
+  BuiltAppend built{.row_count = row_count_, .superfiles = {}};
+  ARROW_ASSIGN_OR_RAISE(built.superfiles, pipeline_->Finish(options_.stop));
+  is_finished_ = true;
+  ReportProgress();
+  return built;
+}
+
+arrow::Status AppendBuilder::Take(std::shared_ptr<arrow::RecordBatch> batch) {
+  ARROW_RETURN_NOT_OK(Match(batch->schema()));
+  ARROW_RETURN_NOT_OK(ValidateRows(*batch, row_count_));
+  std::vector<RowSlice> slices = SliceRows(batch, kSliceRowsMax, shares_.slice_bytes);
+  batch.reset();
+  for (RowSlice& slice : slices) {
+    slice.coercion = coercion_;
+    slice.first_row = row_count_;
+    slice.first_id = destination_.first_id.Plus(row_count_);
+    row_count_ += static_cast<uint64_t>(slice.rows->num_rows());
+    pending_rows_ += slice.rows->num_rows();
+    pending_bytes_ += slice.size_bytes;
+    pending_.push_back(std::move(slice));
+    const bool is_first = pipeline_ == nullptr;
+    const int64_t rows_max = is_first ? kLaneRows : kRunRows;
+    const int64_t bytes_max =
+        std::min(is_first ? kLaneInputBytes : kRunInputBytes, shares_.share_bytes);
+    if (pending_rows_ < rows_max && pending_bytes_ < bytes_max) continue;
+    ARROW_RETURN_NOT_OK(CheckStop(options_.stop));
+    ARROW_RETURN_NOT_OK(DealOut());
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status AppendBuilder::Match(const std::shared_ptr<arrow::Schema>& input) {
+  if (coercion_ != nullptr && (input == input_schema_ || input->Equals(*input_schema_))) {
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(RowCoercion coercion, RowCoercion::Make(destination_.schema, *input));
+  coercion_ = std::make_shared<const RowCoercion>(std::move(coercion));
+  input_schema_ = input;
+  return arrow::Status::OK();
+}
+
+arrow::Status AppendBuilder::DealOut() {
+  if (pipeline_ == nullptr) StartPipeline(environment_.pool.get());
+  const int lane = ChooseLane();
+  lane_rows_[static_cast<size_t>(lane)] += pending_rows_;
+  dealt_rows_ += std::exchange(pending_rows_, 0);
+  dealt_bytes_ += std::exchange(pending_bytes_, 0);
+  return pipeline_->Push(lane, std::exchange(pending_, {}), options_.stop);
+}
+
+int AppendBuilder::ChooseLane() {
+  const auto open = static_cast<int64_t>(lane_rows_.size());
+  const bool pays = dealt_rows_ >= open * kLaneRows || dealt_bytes_ >= open * kLaneInputBytes;
+  return open < shares_.lane_count && pays ? AddLane() : ShortestLane();
+}
+
+int AppendBuilder::AddLane() {
+  lane_rows_.push_back(0);
+  return pipeline_->AddLane();
+}
+
+int AppendBuilder::ShortestLane() const {
+  return static_cast<int>(std::ranges::min_element(lane_rows_) - lane_rows_.begin());
+}
+
+void AppendBuilder::StartPipeline(WorkPool* pool) {
+  pipeline_ = std::make_shared<BuildPipeline>(
+      BuildPipeline::Options{.store = environment_.store,
+                             .random = environment_.random,
+                             .pool = pool,
+                             .folder = destination_.folder,
+                             .schema = destination_.schema,
+                             .compression = environment_.compression,
+                             .lane_bytes = shares_.share_bytes,
+                             .reserve_bytes = shares_.share_bytes,
+                             .queue_bytes = shares_.share_bytes / 2,
+                             .memory_budget_bytes = environment_.memory_budget_bytes});
+}
+
+void AppendBuilder::ReportProgress() const {
+  if (!options_.progress) return;
+  AppendProgress progress{.rows_read = row_count_, .superfiles_written = 0, .bytes_written = 0};
+  if (pipeline_ != nullptr) {
+    progress.superfiles_written = pipeline_->superfile_count();
+    progress.bytes_written = pipeline_->built_bytes();
+  }
+  options_.progress(progress);
+}
+
+}  // namespace
+
+arrow::Result<BuiltAppend> BuildSuperfiles(const WriterEnvironment& environment,
+                                           AppendDestination destination,
+                                           arrow::RecordBatchReader* rows,
+                                           const AppendOptions& options) {
+  return AppendBuilder(environment, std::move(destination), options).Run(rows);
+}
+
+}  // namespace infino

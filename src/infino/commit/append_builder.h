@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "infino/commit/build_pipeline.h"
+#include "infino/commit/table_writer.h"
+#include "infino/common/ids.h"
+#include "infino/superfile/table_schema.h"
+#include "infino/table.h"
+
+namespace infino {
+
+/// Where the rows of an append go.
+struct AppendDestination {
+  std::string folder;  ///< The table's.
+  TableSchema schema;
+  RowId first_id;  ///< Of the first row; the others follow one by one.
+};
+
+/// The superfiles that the rows of a stream became; those with bytes are still to be staged.
+struct BuiltAppend {
+  uint64_t row_count = 0;
+  std::vector<AppendedSuperfile> superfiles;
+};
+
+/// Reads `rows` to their end and builds superfiles of them.
+///
+/// A stream of up to about 64 Ki rows becomes one superfile, built on the calling thread. Longer
+/// ones are dealt out to one builder a core, by runs, so that all cores work and superfiles get as
+/// large as WriterEnvironment::build_memory_bytes allows; that figure holds for the builders and
+/// finished superfiles together, above the rows as they come in. `rows` is read on the calling
+/// thread only. After a failure no superfile is left in the store, as far as it can be told.
+[[nodiscard]] arrow::Result<BuiltAppend> BuildSuperfiles(const WriterEnvironment& environment,
+                                                         AppendDestination destination,
+                                                         arrow::RecordBatchReader* rows,
+                                                         const AppendOptions& options);
+
+}  // namespace infino

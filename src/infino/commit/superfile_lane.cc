@@ -1,0 +1,48 @@
+#include "infino/commit/superfile_lane.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/commit/row_slices.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
+#include "infino/options.h"
+#include "infino/superfile/superfile_writer.h"
+#include "infino/superfile/table_schema.h"
+
+namespace infino {
+
+SuperfileLane::SuperfileLane(const TableSchema* schema, Compression compression,
+                             std::shared_ptr<Random> random)
+    : schema_(schema), compression_(compression), random_(std::move(random)) {}
+
+arrow::Status SuperfileLane::Add(const RowSlice& slice) {
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::RecordBatch> rows,
+                        slice.coercion->Coerce(*slice.rows, slice.first_row));
+  if (writer_ == nullptr) {
+    const SuperfileWriterOptions options{.id = random_->NextId<SuperfileId>(),
+                                         .compression = compression_};
+    ARROW_ASSIGN_OR_RAISE(writer_, SuperfileWriter::Make(*schema_, options));
+  }
+  return writer_->Add(*rows, slice.first_id);
+}
+
+arrow::Result<BuiltSuperfile> SuperfileLane::Finish() {
+  const std::unique_ptr<SuperfileWriter> writer = std::move(writer_);
+  return writer->Finish();
+}
+
+int64_t SuperfileLane::memory_bytes() const {
+  return writer_ == nullptr ? 0 : writer_->memory_bytes();
+}
+
+int64_t SuperfileLane::row_count() const {
+  return writer_ == nullptr ? 0 : writer_->row_count();
+}
+
+}  // namespace infino

@@ -1,0 +1,388 @@
+#include "infino/index/text/analyzer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <libstemmer.h>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+#include <unicode/stringpiece.h>
+#include <unicode/uchar.h>
+#include <unicode/umachine.h>
+#include <unicode/utypes.h>
+
+#include "infino/error.h"
+#include "infino/index/text/ascii_word.h"
+#include "infino/index/text/word_break.h"
+#include "infino/index_spec.h"
+
+namespace infino::text {
+namespace {
+
+struct DeleteStemmer {
+  void operator()(sb_stemmer* stemmer) const { sb_stemmer_delete(stemmer); }
+};
+
+using Stemmer = std::unique_ptr<sb_stemmer, DeleteStemmer>;
+
+// A short ASCII word as a number that orders like the word.
+constexpr uint64_t Pack(std::string_view word) {
+  uint64_t packed = 0;
+  for (size_t i = 0; i < sizeof(packed); ++i) {
+    packed = (packed << 8U) | (i < word.size() ? static_cast<unsigned char>(word[i]) : 0U);
+  }
+  return packed;
+}
+
+constexpr size_t kStopWordLengthMax = 5;
+
+constexpr auto kEnglishStopWords = [] {
+  constexpr std::array<std::string_view, 33> kWords{
+      "a",   "an",    "and",  "are",   "as",    "at",   "be",   "but", "by",  "for",  "if",
+      "in",  "into",  "is",   "it",    "no",    "not",  "of",   "on",  "or",  "such", "that",
+      "the", "their", "then", "there", "these", "they", "this", "to",  "was", "will", "with"};
+  std::array<uint64_t, kWords.size()> packed{};
+  std::transform(kWords.begin(), kWords.end(), packed.begin(), Pack);
+  std::sort(packed.begin(), packed.end());
+  return packed;
+}();
+
+bool IsStopWord(std::string_view word) {
+  return word.size() <= kStopWordLengthMax &&
+         std::binary_search(kEnglishStopWords.begin(), kEnglishStopWords.end(), Pack(word));
+}
+
+using internal::AsciiTraitsOf;
+using internal::AsciiWord;
+using internal::FindAsciiWord;
+using internal::kAsciiBlank;
+using internal::kAsciiWord;
+using internal::kNotAscii;
+using internal::ToLowerAscii;
+
+void AppendUtf8(char32_t value, std::string& out) {
+  const auto put = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (value < 0x80) {
+    put(value);
+  } else if (value < 0x800) {
+    put(0xC0U | (value >> 6U));
+    put(0x80U | (value & 0x3FU));
+  } else {
+    if (value < 0x10000) {
+      put(0xE0U | (value >> 12U));
+    } else {
+      put(0xF0U | (value >> 18U));
+      put(0x80U | ((value >> 12U) & 0x3FU));
+    }
+    put(0x80U | ((value >> 6U) & 0x3FU));
+    put(0x80U | (value & 0x3FU));
+  }
+}
+
+icu::StringPiece PieceOf(std::string_view utf8) {
+  return {utf8.data(), static_cast<int32_t>(utf8.size())};
+}
+
+// Brings `utf8`, which is valid, to NFC: `utf8` itself, or `scratch` holding the result.
+arrow::Result<std::string_view> ToNfc(std::string_view utf8, std::string& scratch) {
+  UErrorCode code = U_ZERO_ERROR;
+  const icu::Normalizer2* nfc = icu::Normalizer2::getNFCInstance(code);
+  if (U_SUCCESS(code) && nfc->isNormalizedUTF8(PieceOf(utf8), code) != 0) return utf8;
+  if (U_SUCCESS(code)) {
+    scratch.clear();
+    icu::StringByteSink<std::string> sink(&scratch);
+    nfc->normalizeUTF8(0, PieceOf(utf8), sink, nullptr, code);
+  }
+  if (U_FAILURE(code)) {
+    return MakeError(ErrorKind::kInternal,
+                     std::string("Cannot normalise text: ICU says ") + u_errorName(code));
+  }
+  return scratch;
+}
+
+bool IsCaseIgnorable(char32_t value) {
+  return u_hasBinaryProperty(static_cast<UChar32>(value), UCHAR_CASE_IGNORABLE) != 0;
+}
+
+bool IsCased(char32_t value) {
+  return u_hasBinaryProperty(static_cast<UChar32>(value), UCHAR_CASED) != 0;
+}
+
+// Whether a Σ that is followed by `rest` in its word is followed by a letter with case.
+bool LettersFollow(std::string_view rest) {
+  for (size_t offset = 0; offset < rest.size();) {
+    const DecodedChar decoded = DecodeChar(rest, offset);
+    if (!IsCaseIgnorable(decoded.value)) return IsCased(decoded.value);
+    offset += decoded.size;
+  }
+  return false;
+}
+
+constexpr std::string_view kCapitalSigma = "\xCE\xA3";
+constexpr std::string_view kFinalSigma = "\xCF\x82";
+constexpr char32_t kDottedCapitalI = 0x130;
+
+// Replaces `out` by the valid `word` in lower case, by the full rules of the root locale: a mapping
+// of single characters but for two of them.
+void ToLower(std::string_view word, std::string& out) {
+  out.clear();
+  const bool has_sigma = word.find(kCapitalSigma) != std::string_view::npos;
+  bool after_cased = false;  // not counting case-ignorable characters; kept only for a Σ
+  for (size_t offset = 0; offset < word.size();) {
+    const DecodedChar decoded = DecodeChar(word, offset);
+    const std::string_view bytes = word.substr(offset, decoded.size);
+    offset += decoded.size;
+    if (decoded.value < 0x80) {
+      out.push_back(ToLowerAscii(bytes.front()));
+    } else if (decoded.value == kDottedCapitalI) {
+      out += "i\xCC\x87";
+    } else if (bytes == kCapitalSigma && after_cased && !LettersFollow(word.substr(offset))) {
+      out += kFinalSigma;
+    } else {
+      AppendUtf8(static_cast<char32_t>(u_tolower(static_cast<UChar32>(decoded.value))), out);
+    }
+    if (has_sigma && !IsCaseIgnorable(decoded.value)) after_cased = IsCased(decoded.value);
+  }
+}
+
+}  // namespace
+
+// Stemmers that no call uses at the moment; each serves one call at a time.
+class Analyzer::StemmerPool {
+ public:
+  Stemmer Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Stemmer stemmer = std::move(idle_.back());
+        idle_.pop_back();
+        return stemmer;
+      }
+    }
+    return Stemmer(sb_stemmer_new("english", nullptr));
+  }
+
+  void Give(Stemmer stemmer) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(stemmer));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Stemmer> idle_;
+};
+
+namespace {
+
+// One call of Analyze: cuts words out of the text and passes them on.
+//
+// ASCII goes by a table, a byte at a time. Where another character follows so that it might belong
+// to the same segment, the general rules take over for a stretch that begins at a known boundary
+// and ends before a blank.
+class Analysis {
+ public:
+  Analysis(std::string_view utf8, TokenSink sink, bool remove_stop_words, sb_stemmer* stemmer)
+      : utf8_(utf8), sink_(sink), remove_stop_words_(remove_stop_words), stemmer_(stemmer) {}
+
+  arrow::Status Run() {
+    size_t offset = 0;
+    while (offset < utf8_.size()) {
+      const unsigned traits = AsciiTraitsOf(utf8_[offset]);
+      if ((traits & kAsciiWord) != 0) {
+        const AsciiWord word = FindAsciiWord(utf8_, offset);
+        if (word.undecided) {
+          ARROW_ASSIGN_OR_RAISE(offset, TakeStretch(offset));
+        } else {
+          if (word.makes_word) {
+            TakeAsciiWord(utf8_.substr(offset, word.end - offset), word.has_upper);
+          }
+          offset = word.end;
+        }
+      } else if ((traits & kNotAscii) != 0) {
+        ARROW_ASSIGN_OR_RAISE(offset, TakeStretch(SegmentBegin(offset)));
+      } else {
+        ++offset;
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+ private:
+  // Where the segment with the character at `offset` begins, which isn't ASCII: it may be a mark on
+  // the character before it, which isn't part of a word, or is a blank.
+  [[nodiscard]] size_t SegmentBegin(size_t offset) const {
+    if (offset == 0) return offset;
+    const unsigned before = AsciiTraitsOf(utf8_[offset - 1]);
+    return (before & (kNotAscii | kAsciiBlank)) == 0 ? offset - 1 : offset;
+  }
+
+  // Takes all words from `begin`, which is a boundary, to the first ASCII blank that an ASCII
+  // character follows, or to the first byte that isn't UTF-8. Returns where to go on.
+  arrow::Result<size_t> TakeStretch(size_t begin) {
+    const WordBreaker& breaker = WordBreaker::Get();
+    unsigned traits = 0;
+    size_t end = begin;
+    size_t resume = utf8_.size();
+    while (end < utf8_.size()) {
+      const DecodedChar decoded = DecodeChar(utf8_, end);
+      if (decoded.value == DecodedChar::kNotUtf8) {
+        resume = end + 1;
+        break;
+      }
+      if ((AsciiTraitsOf(utf8_[end]) & kAsciiBlank) != 0 &&
+          (end + 1 == utf8_.size() || (AsciiTraitsOf(utf8_[end + 1]) & kNotAscii) == 0)) {
+        resume = end + 1;
+        break;
+      }
+      traits |= breaker.TraitsOf(decoded.value).traits();
+      end += decoded.size;
+    }
+    std::string_view stretch = utf8_.substr(begin, end - begin);
+    if ((traits & kMayCompose) != 0) {
+      ARROW_ASSIGN_OR_RAISE(stretch, ToNfc(stretch, normalized_));
+    }
+    for (size_t offset = 0; offset < stretch.size();) {
+      const WordBreaker::Segment segment = breaker.Next(stretch, offset);
+      if ((segment.traits & kMakesWord) != 0) {
+        ARROW_RETURN_NOT_OK(TakeWord(stretch.substr(offset, segment.end - offset), segment.traits));
+      }
+      offset = segment.end;
+    }
+    return resume;
+  }
+
+  arrow::Status TakeWord(std::string_view word, unsigned traits) {
+    if ((traits & kHasLowerCase) != 0) {
+      ToLower(word, lower_);
+      word = lower_;
+      // A small letter may compose with its mark where the capital doesn't: H and U+0331.
+      if ((traits & kMayCompose) != 0) {
+        ARROW_ASSIGN_OR_RAISE(word, ToNfc(lower_, normalized_word_));
+      }
+    }
+    while (word.size() > Analyzer::kTokenLengthMax) {
+      size_t end = 0;
+      for (uint32_t i = 0; i < Analyzer::kTokenLengthMax && end < word.size(); ++i) {
+        end += DecodeChar(word, end).size;
+      }
+      Emit(word.substr(0, end));
+      word.remove_prefix(end);
+    }
+    if (!word.empty()) Emit(word);
+    return arrow::Status::OK();
+  }
+
+  void TakeAsciiWord(std::string_view word, bool has_upper) {
+    if (!has_upper && word.size() <= Analyzer::kTokenLengthMax) {
+      Emit(word);
+      return;
+    }
+    while (!word.empty()) {
+      std::array<char, Analyzer::kTokenLengthMax> lower;  // NOLINT: filled just below
+      const size_t size = std::min(word.size(), lower.size());
+      std::transform(word.begin(), word.begin() + static_cast<ptrdiff_t>(size), lower.begin(),
+                     ToLowerAscii);
+      Emit(std::string_view(lower.data(), size));
+      word.remove_prefix(size);
+    }
+  }
+
+  void Emit(std::string_view term) {
+    const uint32_t position = position_++;
+    if (remove_stop_words_ && IsStopWord(term)) return;
+    if (stemmer_ != nullptr) term = Stem(term);
+    sink_({.text = term, .position = position});
+  }
+
+  // The stem of `term`; `term` itself when memory runs out or nothing would be left.
+  [[nodiscard]] std::string_view Stem(std::string_view term) const {
+    const auto* symbols = static_cast<const sb_symbol*>(static_cast<const void*>(term.data()));
+    const sb_symbol* stem = sb_stemmer_stem(stemmer_, symbols, static_cast<int>(term.size()));
+    const int size = sb_stemmer_length(stemmer_);
+    if (stem == nullptr || size <= 0) return term;
+    return {static_cast<const char*>(static_cast<const void*>(stem)), static_cast<size_t>(size)};
+  }
+
+  std::string_view utf8_;
+  TokenSink sink_;
+  bool remove_stop_words_;
+  sb_stemmer* stemmer_;
+  uint32_t position_ = 0;
+  std::string normalized_;
+  std::string lower_;
+  std::string normalized_word_;
+};
+
+arrow::Status CheckChoice(std::string_view option, std::string_view value,
+                          std::string_view accepted) {
+  if (value == accepted) return arrow::Status::OK();
+  return MakeError(ErrorKind::kInvalidArgument, "Unknown " + std::string(option) + " '" +
+                                                    std::string(value) + "'; accepted: '" +
+                                                    std::string(accepted) + "'");
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<Analyzer>> Analyzer::Make(const TextIndexOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckChoice("analyzer", options.analyzer, "standard"));
+  if (options.stopwords) {
+    ARROW_RETURN_NOT_OK(CheckChoice("stopwords", *options.stopwords, "english"));
+  }
+  if (options.stemmer) {
+    ARROW_RETURN_NOT_OK(CheckChoice("stemmer", *options.stemmer, "english"));
+  }
+  std::unique_ptr<StemmerPool> stemmers;
+  if (options.stemmer) stemmers = std::make_unique<StemmerPool>();
+
+  return std::make_unique<Analyzer>(Private{}, options.stopwords.has_value(), std::move(stemmers));
+}
+
+Analyzer::Analyzer(Private /*key*/, bool remove_stop_words, std::unique_ptr<StemmerPool> stemmers)
+    : remove_stop_words_(remove_stop_words), stemmers_(std::move(stemmers)) {}
+
+Analyzer::~Analyzer() = default;
+
+arrow::Status Analyzer::Analyze(std::string_view utf8, TokenSink sink) const {
+  if (utf8.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+    return MakeError(
+        ErrorKind::kInvalidArgument,
+        "Cannot index a text of " + std::to_string(utf8.size()) + " bytes; the limit is 2 GiB");
+  }
+  if (stemmers_ == nullptr) return Analysis(utf8, sink, remove_stop_words_, nullptr).Run();
+  Stemmer stemmer = stemmers_->Take();
+  if (stemmer == nullptr) {
+    return MakeError(ErrorKind::kResourceExhausted, "Cannot analyse text: no memory for a stemmer");
+  }
+  arrow::Status status = Analysis(utf8, sink, remove_stop_words_, stemmer.get()).Run();
+  stemmers_->Give(std::move(stemmer));
+  return status;
+}
+
+bool Analyzer::StartsWithWord(std::string_view utf8) const {
+  return !utf8.empty() && (WordBreaker::Get().Next(utf8, 0).traits & kMakesWord) != 0;
+}
+
+std::optional<size_t> Analyzer::LastWord(std::string_view utf8) const {
+  const WordBreaker& breaker = WordBreaker::Get();
+  std::optional<size_t> last;
+  for (size_t offset = 0; offset < utf8.size();) {
+    const WordBreaker::Segment segment = breaker.Next(utf8, offset);
+    last = (segment.traits & kMakesWord) != 0 ? std::optional(offset) : std::nullopt;
+    offset = segment.end;
+  }
+  return last;
+}
+
+}  // namespace infino::text

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "infino/common/bytes.h"
+
+namespace infino::text {
+
+/// Memory in blocks of 64 KiB that is only ever given back as a whole, addressed by 32 bits.
+/// Single-threaded.
+class ByteArena {
+ public:
+  /// Room for `size` bytes in a row. REQUIRES: 0 < size <= 8192. Past 4 GiB old room is given out
+  /// again and exhausted() says so: what is in the arena is then of no use.
+  [[nodiscard]] uint32_t Allocate(uint32_t size);
+
+  [[nodiscard]] uint8_t* At(uint32_t address) {
+    return blocks_[address >> kBlockBits].get() + (address & kBlockMask);
+  }
+
+  [[nodiscard]] const uint8_t* At(uint32_t address) const {
+    return blocks_[address >> kBlockBits].get() + (address & kBlockMask);
+  }
+
+  [[nodiscard]] bool exhausted() const { return exhausted_; }
+
+  [[nodiscard]] int64_t memory_bytes() const {
+    return static_cast<int64_t>(blocks_.size() * (kBlockSize + sizeof(blocks_[0])));
+  }
+
+ private:
+  static constexpr uint32_t kBlockBits = 16;
+  static constexpr uint32_t kBlockSize = uint32_t{1} << kBlockBits;
+  static constexpr uint32_t kBlockMask = kBlockSize - 1;
+  static constexpr size_t kBlocksMax = size_t{1} << (32 - kBlockBits);
+
+  std::vector<std::unique_ptr<uint8_t[]>> blocks_;
+  uint32_t used_ = kBlockSize;  // of the last block
+  bool exhausted_ = false;
+};
+
+/// A run of bytes that grows at its end, in slices of an arena that get longer and longer. What
+/// writes to it is small, because there is one per term; the bytes are read once, at the end.
+///
+/// The last four bytes of a slice hold the address of the next one once there is one.
+class ByteStream {
+ public:
+  [[nodiscard]] bool empty() const { return level_ == 0; }
+
+  void Append(uint8_t byte, ByteArena& arena) {
+    if (left_ == 0) Grow(arena);
+    *arena.At(tail_) = byte;
+    ++tail_;
+    --left_;
+  }
+
+  void AppendVarint(uint32_t value, ByteArena& arena) {
+    while (value >= 0x80) {
+      Append(static_cast<uint8_t>(value | 0x80), arena);
+      value >>= 7;
+    }
+    Append(static_cast<uint8_t>(value), arena);
+  }
+
+  /// Replaces the content of `out` with the bytes of the stream.
+  void CopyTo(const ByteArena& arena, std::vector<uint8_t>& out) const;
+
+ private:
+  static constexpr uint32_t kLinkSize = 4;
+
+  void Grow(ByteArena& arena);
+
+  uint32_t head_ = 0;
+  uint32_t tail_ = 0;  // where the next byte goes
+  uint16_t left_ = 0;  // bytes that still fit the last slice
+  uint8_t level_ = 0;  // slices so far, up to the last size
+};
+
+}  // namespace infino::text

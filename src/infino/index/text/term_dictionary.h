@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/bytes.h"
+#include "infino/index/text/term_entry.h"
+#include "infino/index/text/text_index_reader.h"
+
+namespace infino::text {
+
+/// One block of a dictionary whose checksum was found right. A view: its bytes and the index
+/// outlive it. Thread-safe.
+class DictionaryBlock {
+ public:
+  /// kCorrupt, naming the index, if the checksum or the head is wrong.
+  [[nodiscard]] static arrow::Result<DictionaryBlock> Open(const TextIndexReader& index,
+                                                           ByteSpan bytes);
+
+  /// The entry of `term`, or nothing if the block has no such term.
+  [[nodiscard]] arrow::Result<std::optional<TermEntry>> Find(std::string_view term) const;
+
+  /// Calls `visit` with each term and its entry, in order, until it returns false.
+  [[nodiscard]] arrow::Status ForEach(
+      const std::function<bool(std::string_view term, const TermEntry& entry)>& visit) const;
+
+ private:
+  DictionaryBlock(const TextIndexReader& index, ByteSpan entries, uint64_t base, uint64_t count)
+      : index_(&index), entries_(entries), base_(base), count_(count) {}
+
+  const TextIndexReader* index_;
+  ByteSpan entries_;
+  uint64_t base_;  // where the postings of the first entry start
+  uint64_t count_;
+};
+
+}  // namespace infino::text

@@ -1,0 +1,177 @@
+#include "infino/index/text/text_index_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/array_base.h>
+#include <arrow/array/array_binary.h>
+#include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/type.h>
+#include <arrow/util/checked_cast.h>
+
+#include "infino/common/bytes.h"
+#include "infino/common/ids.h"
+#include "infino/error.h"
+#include "infino/index/text/analyzer.h"
+#include "infino/index/text/term_table.h"
+#include "infino/index/text/text_format.h"
+#include "infino/index/text/text_index_writer.h"
+#include "infino/index_spec.h"
+
+namespace infino::text {
+namespace {
+
+/// What a term takes in the encoded dictionary, about.
+constexpr int64_t kDictionaryBytesPerTerm = 14;
+
+/// What a row may take on top while the longest list of postings is encoded.
+constexpr int64_t kEncodeBytesPerRow = 4;
+
+}  // namespace
+
+class TextIndexBuilder::Impl {
+ public:
+  Impl(std::unique_ptr<Analyzer> analyzer, const TextIndexOptions& options,
+       const SuperfileId& superfile)
+      : analyzer_(std::move(analyzer)),
+        options_(options),
+        superfile_(superfile),
+        terms_(options.positions) {}
+
+  template <typename ArrayType>
+  arrow::Status AddAll(const arrow::Array& column) {
+    const auto& texts = arrow::internal::checked_cast<const ArrayType&>(column);
+    if (column.length() > kRowCountMax - row_count()) {
+      return MakeError(ErrorKind::kResourceExhausted, "build text index: too many rows");
+    }
+    for (int64_t i = 0; i < texts.length(); ++i) {
+      if (texts.IsNull(i)) {
+        lengths_.push_back(0);
+      } else {
+        ARROW_RETURN_NOT_OK(AddText(texts.GetView(i)));
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(lengths_.size()); }
+
+  [[nodiscard]] int64_t memory_bytes() const {
+    return terms_.memory_bytes() + static_cast<int64_t>(lengths_.capacity() * sizeof(uint32_t)) +
+           int64_t{terms_.size()} * kDictionaryBytesPerTerm + row_count() * kEncodeBytesPerRow;
+  }
+
+  arrow::Result<FinishedTextIndex> Finish(arrow::io::OutputStream& sink, const TermVisitor& visit) {
+    TextIndexWriter writer(sink, {.superfile = superfile_,
+                                  .analyzer = options_.analyzer,
+                                  .stopwords = options_.stopwords.value_or(""),
+                                  .stemmer = options_.stemmer.value_or(""),
+                                  .has_positions = options_.positions});
+    return writer.Write(terms_, lengths_, visit);
+  }
+
+ private:
+  arrow::Status AddText(std::string_view text) {
+    const auto doc = static_cast<DocId>(lengths_.size());
+    uint32_t length = 0;
+    bool fits = true;
+    const bool has_positions = options_.positions;
+    const auto add = [this, doc, has_positions, &length, &fits](const Token& token) {
+      if (token.text.size() > kTermLengthMax) {
+        fits = false;
+        return;
+      }
+      ++length;
+      const uint32_t id = terms_.FindOrAdd(token.text);
+      const bool first = AddPosting(terms_.record(id), doc);
+      if (has_positions) AddPosition(terms_.positions(id), first, token.position);
+    };
+    ARROW_RETURN_NOT_OK(analyzer_->Analyze(text, add));
+    if (length > kDocumentLengthMax) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "build text index: a text has more than 2^30 tokens: row=" +
+                           std::to_string(doc));
+    }
+    if (!fits) return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
+    if (terms_.arena().exhausted()) {
+      return MakeError(ErrorKind::kResourceExhausted,
+                       "build text index: more than 4 GiB of postings in one superfile");
+    }
+    lengths_.push_back(length);
+    return arrow::Status::OK();
+  }
+
+  /// Whether it is the term's first in this document.
+  bool AddPosting(TermRecord& record, DocId doc) {
+    if (record.document_count == 0) {
+      record.first_doc = doc;
+    } else if (record.last_doc == doc) {
+      ++record.frequency;
+      return false;
+    } else {
+      const bool once = record.frequency == 1;
+      record.postings.AppendVarint((doc - record.last_doc) * 2 + (once ? 1 : 0), terms_.arena());
+      if (!once) record.postings.AppendVarint(record.frequency, terms_.arena());
+    }
+    record.last_doc = doc;
+    record.frequency = 1;
+    ++record.document_count;
+    return true;
+  }
+
+  void AddPosition(PositionRecord& record, bool first, uint32_t position) {
+    record.stream.AppendVarint(first ? position : position - record.last, terms_.arena());
+    record.last = position;
+  }
+
+  std::unique_ptr<Analyzer> analyzer_;
+  TextIndexOptions options_;
+  SuperfileId superfile_;
+  TermTable terms_;
+  std::vector<uint32_t> lengths_;  // of the documents, in tokens
+};
+
+TextIndexBuilder::TextIndexBuilder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+TextIndexBuilder::~TextIndexBuilder() = default;
+
+arrow::Result<std::unique_ptr<TextIndexBuilder>> TextIndexBuilder::Make(
+    const TextIndexOptions& options, const SuperfileId& superfile) {
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Analyzer> analyzer, Analyzer::Make(options));
+  auto impl = std::make_unique<Impl>(std::move(analyzer), options, superfile);
+  return std::unique_ptr<TextIndexBuilder>(new TextIndexBuilder(std::move(impl)));  // NOLINT
+}
+
+arrow::Status TextIndexBuilder::Add(const arrow::Array& column) {
+  switch (column.type_id()) {
+    case arrow::Type::STRING: return impl_->AddAll<arrow::StringArray>(column);
+    case arrow::Type::LARGE_STRING: return impl_->AddAll<arrow::LargeStringArray>(column);
+    case arrow::Type::STRING_VIEW: return impl_->AddAll<arrow::StringViewArray>(column);
+    default:
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "build text index: no text column: type=" + column.type()->ToString());
+  }
+}
+
+int64_t TextIndexBuilder::memory_bytes() const { return impl_->memory_bytes(); }
+
+int64_t TextIndexBuilder::row_count() const { return impl_->row_count(); }
+
+arrow::Result<FinishedTextIndex> TextIndexBuilder::Finish(arrow::io::OutputStream& sink,
+                                                          const TermVisitor& visit) {
+  return impl_->Finish(sink, visit);
+}
+
+}  // namespace infino::text

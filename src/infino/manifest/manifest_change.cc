@@ -1,0 +1,226 @@
+#include "infino/manifest/manifest_change.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/ids.h"
+#include "infino/error.h"
+#include "infino/manifest/manifest.h"
+#include "infino/manifest/object_names.h"
+#include "infino/manifest/parts_log.h"
+#include "infino/manifest/root_codec.h"
+#include "infino/manifest/summary_codec.h"
+#include "infino/manifest/totals.h"
+#include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/table_schema.h"
+
+namespace infino {
+namespace {
+
+using SuperfileIds = std::unordered_set<SuperfileId, RandomIdHash>;
+
+arrow::Status CheckAdded(const BaseVersion& base, const ManifestChange& change) {
+  SuperfileIds added;
+  for (const NewSuperfile& file : change.added) {
+    if (!added.insert(file.entry.id).second) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "add superfile " + file.entry.id.ToHex() + ": it is given twice");
+    }
+  }
+  if (added.empty()) return arrow::Status::OK();
+  for (const auto& part : base.parts) {
+    for (const SuperfileEntry& entry : part->entries) {
+      if (added.contains(entry.id)) {
+        return MakeError(ErrorKind::kInvalidArgument,
+                         "add superfile " + entry.id.ToHex() + ": it is in the table already");
+      }
+    }
+  }
+  return arrow::Status::OK();
+}
+
+struct AddedPart {
+  ManifestPart part;
+  std::optional<EncodedSummary> summary;
+};
+
+/// The added entries as one part, and the summary object their filters go into.
+arrow::Result<AddedPart> MakeAddedPart(const ManifestChange& change, const CommitId& commit) {
+  std::vector<SuperfileFilters> filters;
+  filters.reserve(change.added.size());
+  for (const NewSuperfile& file : change.added) {
+    filters.push_back({.superfile = file.entry.id, .filters = file.filters});
+  }
+  AddedPart added;
+  ARROW_ASSIGN_OR_RAISE(added.summary, EncodeSummary(commit, filters));
+  if (added.summary) added.part.summaries.push_back(added.summary->ref);
+  for (size_t i = 0; i < change.added.size(); ++i) {
+    SuperfileEntry entry = change.added[i].entry;
+    entry.commit = commit;
+    entry.term_filters.clear();
+    if (added.summary) entry.term_filters = std::move(added.summary->places[i]);
+    added.part.entries.push_back(std::move(entry));
+  }
+  return added;
+}
+
+/// Every object that a version names, but for the root and its ancestors.
+std::unordered_set<std::string> NamedObjects(
+    const std::vector<PartRef>& refs, std::span<const std::shared_ptr<const ManifestPart>> parts) {
+  std::unordered_set<std::string> names;
+  for (const PartRef& ref : refs) names.insert(ref.object.name);
+  for (const auto& part : parts) {
+    for (const ObjectRef& summary : part->summaries) names.insert(summary.name);
+    for (const SuperfileEntry& entry : part->entries) {
+      names.insert(SuperfileName(entry.id));
+      if (entry.tombstones) names.insert(entry.tombstones->object.name);
+    }
+  }
+  return names;
+}
+
+/// What `base` names and `next` does not. Only removals drop more than parts, so that an append
+/// doesn't have to look at every entry.
+std::vector<std::string> RemovedObjects(const BaseVersion& base, const NextVersion& next,
+                                        bool has_removals) {
+  const auto kept =
+      has_removals ? NamedObjects(next.root.parts, next.parts) : NamedObjects(next.root.parts, {});
+  const auto before = has_removals ? NamedObjects(base.root->parts, base.parts)
+                                   : NamedObjects(base.root->parts, {});
+  std::vector<std::string> removed;
+  for (const std::string& name : before) {
+    if (!kept.contains(name)) removed.push_back(name);
+  }
+  std::sort(removed.begin(), removed.end());
+  return removed;
+}
+
+int64_t LiveRows(std::span<const std::shared_ptr<const ManifestPart>> parts,
+                 const SuperfileIds& ids) {
+  int64_t rows = 0;
+  if (ids.empty()) return rows;
+  for (const auto& part : parts) {
+    for (const SuperfileEntry& entry : part->entries) {
+      if (ids.contains(entry.id)) rows += entry.live_row_count();
+    }
+  }
+  return rows;
+}
+
+void ExtendHistory(const BaseVersion& base, VersionInfo newest, ManifestRoot* root) {
+  root->versions.push_back(std::move(newest));
+  for (VersionInfo info : base.root->versions) {
+    if (root->versions.size() == ManifestRoot::kVersionsMax) break;
+    if (info.version == base.root->version) info.root = base.root_object;
+    root->versions.push_back(std::move(info));
+  }
+}
+
+arrow::Status FinishRoot(NextVersion* next) {
+  ARROW_ASSIGN_OR_RAISE(next->root_bytes, EncodeRoot(next->root));
+  next->root_object = RefOfRoot(next->root.version, *next->root_bytes);
+  next->objects.push_back({.ref = next->root_object, .bytes = next->root_bytes});
+  return arrow::Status::OK();
+}
+
+arrow::Status TakeParts(const PartsLog& log, NextVersion* next) {
+  for (const LoggedPart& logged : log.parts()) {
+    ARROW_RETURN_NOT_OK(AddTotals(logged.ref.totals, &next->root.totals));
+    next->root.parts.push_back(logged.ref);
+    next->parts.push_back(logged.part);
+    if (logged.bytes != nullptr) {
+      next->objects.push_back({.ref = logged.ref.object, .bytes = logged.bytes});
+    }
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+SuperfileEntry MakeEntry(const SuperfileSummary& summary, int32_t schema_id) {
+  SuperfileEntry entry;
+  entry.id = summary.id;
+  entry.size_bytes = summary.size_bytes;
+  entry.open_section = summary.open_section;
+  entry.hash = summary.hash;
+  entry.row_count = summary.row_count;
+  entry.min_id = summary.min_id;
+  entry.max_id = summary.max_id;
+  entry.schema_id = schema_id;
+  entry.columns = summary.columns;
+  entry.texts = summary.texts;
+  return entry;
+}
+
+arrow::Result<NextVersion> FirstVersion(const TableSchema& schema, const CommitStamp& stamp) {
+  NextVersion next;
+  ManifestRoot& root = next.root;
+  root.version = 1;
+  root.commit = stamp.commit;
+  root.unix_ms = stamp.unix_ms;
+  root.schema = schema;
+  ARROW_ASSIGN_OR_RAISE(root.schema_hash, HashOfSchema(schema));
+  root.versions.push_back({.version = root.version,
+                           .unix_ms = stamp.unix_ms,
+                           .operation = "create",
+                           .commit = stamp.commit});
+  ARROW_RETURN_NOT_OK(FinishRoot(&next));
+  return next;
+}
+
+arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& change,
+                                 const CommitStamp& stamp) {
+  ARROW_RETURN_NOT_OK(CheckAdded(base, change));
+  const SuperfileIds removed(change.removed.begin(), change.removed.end());
+  PartsLog log(*base.root, base.parts, stamp.commit);
+  if (!removed.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const size_t found, log.Remove(removed));
+    if (found != removed.size()) {
+      return MakeError(ErrorKind::kConflict,
+                       "remove superfiles: another commit has removed one of them: given=" +
+                           std::to_string(removed.size()) + " found=" + std::to_string(found));
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(AddedPart added, MakeAddedPart(change, stamp.commit));
+  ARROW_ASSIGN_OR_RAISE(const ManifestTotals added_totals, TotalsOf(added.part));
+  ARROW_RETURN_NOT_OK(log.Append(std::move(added.part)));
+
+  NextVersion next;
+  ManifestRoot& root = next.root;
+  root.version = base.root->version + 1;
+  root.commit = stamp.commit;
+  root.unix_ms = stamp.unix_ms;
+  root.schema = base.root->schema;
+  root.schema_hash = base.root->schema_hash;
+  root.parent = base.root_object;
+  root.oldest_openable_version = base.root->oldest_openable_version;
+  root.term_index_runs = base.root->term_index_runs;
+  if (added.summary) {
+    next.objects.push_back({.ref = added.summary->ref, .bytes = added.summary->bytes});
+  }
+  ARROW_RETURN_NOT_OK(TakeParts(log, &next));
+  root.removed = RemovedObjects(base, next, !removed.empty());
+  ExtendHistory(base,
+                {.version = root.version,
+                 .unix_ms = stamp.unix_ms,
+                 .operation = change.operation,
+                 .commit = stamp.commit,
+                 .rows_added = added_totals.row_count - added_totals.deleted_count,
+                 .rows_removed = LiveRows(base.parts, removed)},
+                &root);
+  ARROW_RETURN_NOT_OK(FinishRoot(&next));
+  return next;
+}
+
+}  // namespace infino

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/ids.h"
+#include "infino/manifest/manifest.h"
+#include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/table_schema.h"
+
+namespace infino {
+
+/// A superfile that a change adds. Apply fills in `entry.commit` and `entry.term_filters`.
+struct NewSuperfile {
+  SuperfileEntry entry;
+  std::vector<TermFilter> filters;  ///< At most one a column.
+};
+
+/// The entry of a superfile as it was built.
+[[nodiscard]] SuperfileEntry MakeEntry(const SuperfileSummary& summary, int32_t schema_id);
+
+/// What one commit does to a table, independent of the version it lands on: a plain value, applied
+/// anew after each lost swap.
+struct ManifestChange {
+  std::string operation;            ///< As the history shows it: "append", "optimize", …
+  std::vector<NewSuperfile> added;  ///< Come after everything there is, in this order.
+  std::vector<SuperfileId> removed;
+};
+
+/// Who commits, and when.
+struct CommitStamp {
+  CommitId commit;  ///< Kept across the retries of a commit.
+  int64_t unix_ms = 0;
+};
+
+/// The version that a change is applied to. Borrowed: all of it outlives the call.
+struct BaseVersion {
+  const ManifestRoot* root = nullptr;
+  ObjectRef root_object;  ///< Where `root` is stored, as the pointer names it.
+  std::span<const std::shared_ptr<const ManifestPart>> parts;  ///< As root->parts.
+};
+
+/// An object to be staged, with its name by content.
+struct NamedObject {
+  ObjectRef ref;
+  std::shared_ptr<arrow::Buffer> bytes;
+};
+
+/// A version that is ready to be staged and published.
+struct NextVersion {
+  ManifestRoot root;
+  ObjectRef root_object;
+  std::shared_ptr<arrow::Buffer> root_bytes;
+  std::vector<std::shared_ptr<const ManifestPart>> parts;  ///< As root.parts.
+
+  /// Every manifest object that the version names and the base does not: summary, parts, and the
+  /// root as the last one. Their names carry the commit id through their content, so a name that is
+  /// taken is this commit's own object from an earlier try: success.
+  std::vector<NamedObject> objects;
+};
+
+/// Version 1 of a table: no rows.
+[[nodiscard]] arrow::Result<NextVersion> FirstVersion(const TableSchema& schema,
+                                                      const CommitStamp& stamp);
+
+/// The version after `base` with `change` made. Pure: equal arguments give equal bytes.
+///
+/// Writes few bytes whatever the table's size: the new entries go into one small part, which
+/// absorbs the newest parts while it stays under kSmallPartBytes; parts that are full are merged
+/// once there are kMergeCount of them or enough for a large one (docs/format/manifest.md, "The
+/// parts log"). A removal rewrites the parts that held the removed superfiles.
+///
+/// kConflict if a superfile to be removed is not there (another commit removed it);
+/// kInvalidArgument if one to be added is already there, or a sum does not fit 64 bits.
+[[nodiscard]] arrow::Result<NextVersion> Apply(const BaseVersion& base,
+                                               const ManifestChange& change,
+                                               const CommitStamp& stamp);
+
+/// A superfile that this commit wrote and the store acknowledged.
+struct WrittenSuperfile {
+  SuperfileId id;
+  int64_t size_bytes = 0;
+};
+
+/// The last check before a swap: kInternal unless counts add up, the version follows `base` (null:
+/// is the first), and every object that `next` names is among next.objects or `written`, with the
+/// length written, or is named by the base.
+[[nodiscard]] arrow::Status Verify(const BaseVersion* base, const NextVersion& next,
+                                   std::span<const WrittenSuperfile> written);
+
+}  // namespace infino

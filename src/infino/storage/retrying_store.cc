@@ -1,0 +1,262 @@
+#include "infino/storage/retrying_store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/util/future.h>
+
+#include "infino/common/byte_range.h"
+#include "infino/common/clock.h"
+#include "infino/common/random.h"
+#include "infino/error.h"
+#include "infino/storage/io_pool.h"
+#include "infino/storage/object_store.h"
+
+namespace infino {
+namespace {
+
+constexpr int kPauseThreads = 2;
+
+/// What the calls of one store share.
+struct RetryContext {
+  std::shared_ptr<ObjectStore> store;
+  std::shared_ptr<Clock> clock;
+  std::shared_ptr<Random> random;
+  RetryOptions options;
+  std::unique_ptr<IoPool> pause_pool;
+};
+
+/// One call with its repetitions. Shared with the futures that it waits for.
+template <typename T>
+class RetriedCall final : public std::enable_shared_from_this<RetriedCall<T>> {
+ public:
+  /// `attempt` is told whether an earlier one may have taken effect.
+  using Attempt = std::function<arrow::Future<T>(bool is_repeated)>;
+
+  RetriedCall(std::shared_ptr<RetryContext> context, Attempt attempt)
+      : context_(std::move(context)),
+        attempt_(std::move(attempt)),
+        deadline_(context_->clock->Monotonic() +
+                  std::chrono::milliseconds(context_->options.deadline_ms)),
+        next_delay_ms_(context_->options.first_delay_ms) {}
+
+  /// Tries until an attempt succeeds, fails for good, or is still under way.
+  arrow::Future<T> Run() {
+    for (;;) {
+      arrow::Future<T> tried = attempt_(tries_ > 0);
+      ++tries_;
+      if (!tried.is_finished()) return FollowUp(tried);
+      const std::optional<std::chrono::milliseconds> pause = PauseAfter(tried.status());
+      if (!pause.has_value()) return tried;
+      context_->clock->Sleep(*pause);
+    }
+  }
+
+ private:
+  /// How long to pause before the next attempt; nothing if `status` is the answer.
+  std::optional<std::chrono::milliseconds> PauseAfter(const arrow::Status& status) {
+    const RetryOptions& options = context_->options;
+    if (!IsError(status, ErrorKind::kUnavailable) || tries_ >= options.tries_max) return {};
+    const double jittered =
+        static_cast<double>(next_delay_ms_) * (1 - context_->random->Unit() / 2);
+    const std::chrono::milliseconds pause(static_cast<int64_t>(jittered));
+    if (context_->clock->Monotonic() + pause > deadline_) return {};
+    next_delay_ms_ = std::min(next_delay_ms_ * 2, options.longest_delay_ms);
+    return pause;
+  }
+
+  /// Completes once the attempt under way is the answer, or the attempts after it came to one.
+  arrow::Future<T> FollowUp(const arrow::Future<T>& tried) {
+    auto answer = arrow::Future<T>::Make();
+    tried.AddCallback([self = this->shared_from_this(), answer](const auto& result) mutable {
+      const std::optional<std::chrono::milliseconds> pause = self->PauseAfter(StatusOf(result));
+      if (!pause.has_value()) {
+        answer.MarkFinished(result);
+        return;
+      }
+      const arrow::Status spawned = self->context_->pause_pool->Spawn([self, answer, pause] {
+        self->context_->clock->Sleep(*pause);
+        self->Run().AddCallback(
+            [answer](const auto& later) mutable { answer.MarkFinished(later); });
+      });
+      if (!spawned.ok()) answer.MarkFinished(spawned);
+    });
+    return answer;
+  }
+
+  static const arrow::Status& StatusOf(const arrow::Status& status) { return status; }
+
+  template <typename Value>
+  static const arrow::Status& StatusOf(const arrow::Result<Value>& result) {
+    return result.status();
+  }
+
+  const std::shared_ptr<RetryContext> context_;
+  const Attempt attempt_;
+  const std::chrono::nanoseconds deadline_;
+  int64_t next_delay_ms_;
+  int tries_ = 0;
+};
+
+/// What was found at the path of an earlier, unanswered put.
+arrow::Result<PutResult> Judge(const arrow::Result<VersionedBytes>& found,
+                               const arrow::Buffer& sent, std::string_view path) {
+  if (IsError(found.status(), ErrorKind::kNotFound)) {
+    return MakeError(ErrorKind::kUnavailable,
+                     "the path " + std::string(path) + " was taken and then free again");
+  }
+  ARROW_RETURN_NOT_OK(found.status());
+  if (found->bytes->Equals(sent)) {
+    return PutResult{.outcome = PutOutcome::kWritten, .version = found->version};
+  }
+  return PutResult{.outcome = PutOutcome::kPreconditionFailed, .version = {}};
+}
+
+/// Reads the object at `path` and compares it with what was sent there.
+arrow::Future<PutResult> ReadBack(ObjectStore& store, const std::string& path,
+                                  const std::shared_ptr<arrow::Buffer>& sent) {
+  auto judged = arrow::Future<PutResult>::Make();
+  store.Get(path).AddCallback(
+      [judged, path, sent](const arrow::Result<VersionedBytes>& found) mutable {
+        judged.MarkFinished(Judge(found, *sent, path));
+      });
+  return judged;
+}
+
+arrow::Future<PutResult> SettlePut(const std::shared_ptr<ObjectStore>& store,
+                                   const StagedObject& object) {
+  return store->PutIfAbsent(object.path, object.bytes)
+      .Then([store, object](const PutResult& put) -> arrow::Future<PutResult> {
+        if (put.outcome == PutOutcome::kWritten) return put;
+        return ReadBack(*store, object.path, object.bytes);
+      });
+}
+
+/// Replaces the outcomes of those objects whose paths are taken by themselves.
+arrow::Future<std::vector<PutOutcome>> SettleAll(const std::shared_ptr<ObjectStore>& store,
+                                                 const std::vector<StagedObject>& objects,
+                                                 std::vector<PutOutcome> outcomes) {
+  std::vector<size_t> taken;
+  std::vector<arrow::Future<PutResult>> judged;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i] == PutOutcome::kWritten) continue;
+    taken.push_back(i);
+    judged.push_back(ReadBack(*store, objects[i].path, objects[i].bytes));
+  }
+  if (taken.empty()) return outcomes;
+  return arrow::All(std::move(judged))
+      .Then([taken, outcomes](const std::vector<arrow::Result<PutResult>>& results)
+                -> arrow::Result<std::vector<PutOutcome>> {
+        std::vector<PutOutcome> settled = outcomes;
+        for (size_t i = 0; i < taken.size(); ++i) {
+          ARROW_ASSIGN_OR_RAISE(const PutResult put, results[i]);
+          settled[taken[i]] = put.outcome;
+        }
+        return settled;
+      });
+}
+
+class RetryingStore final : public ObjectStore {
+ public:
+  explicit RetryingStore(std::shared_ptr<RetryContext> context) : context_(std::move(context)) {}
+
+  arrow::Future<VersionedBytes> Get(std::string_view path) override {
+    return Retry<VersionedBytes>(
+        [store = context_->store, path = std::string(path)](bool) { return store->Get(path); });
+  }
+
+  arrow::Future<std::optional<VersionedBytes>> GetIfChanged(std::string_view path,
+                                                            const ObjectVersion& known) override {
+    return Retry<std::optional<VersionedBytes>>(
+        [store = context_->store, path = std::string(path), known](bool) {
+          return store->GetIfChanged(path, known);
+        });
+  }
+
+  arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
+                                                         ByteRange range) override {
+    return Retry<std::shared_ptr<arrow::Buffer>>(
+        [store = context_->store, path = std::string(path), range](bool) {
+          return store->GetRange(path, range);
+        });
+  }
+
+  arrow::Future<ObjectInfo> Head(std::string_view path) override {
+    return Retry<ObjectInfo>(
+        [store = context_->store, path = std::string(path)](bool) { return store->Head(path); });
+  }
+
+  arrow::Future<PutResult> PutIfAbsent(std::string_view path,
+                                       std::shared_ptr<arrow::Buffer> bytes) override {
+    StagedObject object{.path = std::string(path), .bytes = std::move(bytes)};
+    return Retry<PutResult>(
+        [store = context_->store, object = std::move(object)](bool is_repeated) {
+          if (is_repeated) return SettlePut(store, object);
+          return store->PutIfAbsent(object.path, object.bytes);
+        });
+  }
+
+  arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(
+      std::vector<StagedObject> objects) override {
+    return Retry<std::vector<PutOutcome>>(
+        [store = context_->store, objects = std::move(objects)](bool is_repeated) {
+          arrow::Future<std::vector<PutOutcome>> put = store->PutAllIfAbsent(objects);
+          if (!is_repeated) return put;
+          return put.Then([store, objects](const std::vector<PutOutcome>& outcomes) {
+            return SettleAll(store, objects, outcomes);
+          });
+        });
+  }
+
+  arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
+                                      const ObjectVersion& expected) override {
+    return context_->store->PutIfMatch(path, std::move(bytes), expected);
+  }
+
+  arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override {
+    return Retry<std::vector<ObjectInfo>>([store = context_->store, prefix = std::string(prefix)](
+                                              bool) { return store->List(prefix); });
+  }
+
+  arrow::Future<> Delete(std::string_view path) override {
+    return Retry<arrow::internal::Empty>(
+        [store = context_->store, path = std::string(path)](bool) { return store->Delete(path); });
+  }
+
+ private:
+  template <typename T>
+  arrow::Future<T> Retry(typename RetriedCall<T>::Attempt attempt) {
+    return std::make_shared<RetriedCall<T>>(context_, std::move(attempt))->Run();
+  }
+
+  const std::shared_ptr<RetryContext> context_;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<ObjectStore>> MakeRetryingStore(std::shared_ptr<ObjectStore> store,
+                                                              std::shared_ptr<Clock> clock,
+                                                              std::shared_ptr<Random> random,
+                                                              const RetryOptions& options) {
+  auto context = std::make_shared<RetryContext>();
+  context->store = std::move(store);
+  context->clock = std::move(clock);
+  context->random = std::move(random);
+  context->options = options;
+  ARROW_ASSIGN_OR_RAISE(context->pause_pool, IoPool::Make(kPauseThreads));
+  return std::make_shared<RetryingStore>(std::move(context));
+}
+
+}  // namespace infino
