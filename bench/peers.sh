@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Makes one Python environment an engine under build/peers: ours (from build/wheel, see
+# tools/wheel.sh), the reference module and tantivy.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+make() { # name, packages…
+  local folder=build/peers/$1; shift
+  [[ -x $folder/bin/python ]] || .venv/bin/python -m venv "$folder"
+  "$folder/bin/pip" install -q --disable-pip-version-check numpy==2.4.6 pyarrow==26.0.1 "$@"
+}
+make infino --force-reinstall --no-deps build/wheel/infino-*.whl
+make infino numpy==2.4.6
+make reference infino==0.11.0
+make tantivy 'tantivy==0.27.*'
