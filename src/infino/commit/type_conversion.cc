@@ -357,11 +357,24 @@ arrow::Result<ArrayPtr> ConvertMaps(const arrow::Array& array,
                                                  {std::move(converted)}, array.null_count()));
 }
 
+/// What Take has no kernel for, in a layout that it has one for.
+arrow::Result<ArrayPtr> WithoutViews(const ArrayPtr& values, const std::string& column) {
+  switch (values->type_id()) {
+    case arrow::Type::STRING_VIEW:
+      return Cast(*values, arrow::large_utf8(), true, column);
+    case arrow::Type::BINARY_VIEW:
+      return Cast(*values, arrow::large_binary(), true, column);
+    default:
+      return values;
+  }
+}
+
 /// The values a dictionary array stands for.
 arrow::Result<ArrayPtr> Decode(const arrow::Array& array, const std::string& column) {
-  const auto& dictionary = static_cast<const arrow::DictionaryArray&>(array);
-  const arrow::Result<arrow::Datum> values = arrow::compute::Take(
-      arrow::Datum(dictionary.dictionary()), arrow::Datum(dictionary.indices()));
+  const auto& encoded = static_cast<const arrow::DictionaryArray&>(array);
+  ARROW_ASSIGN_OR_RAISE(const ArrayPtr dictionary, WithoutViews(encoded.dictionary(), column));
+  const arrow::Result<arrow::Datum> values =
+      arrow::compute::Take(arrow::Datum(dictionary), arrow::Datum(encoded.indices()));
   if (!values.ok()) {
     return Invalid("column '" + column + "' carries a " + array.type()->ToString() +
                    " that can't be decoded: " + values.status().message());

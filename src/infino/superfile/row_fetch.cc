@@ -106,7 +106,7 @@ class PagedRowFetch final : public RowFetch {
  public:
   PagedRowFetch(const SuperfileReader& superfile, std::vector<DocId> docs,
                 std::vector<FetchedColumn> columns)
-      : superfile_(superfile), docs_(std::move(docs)), columns_(std::move(columns)) {
+      : superfile_(&superfile), docs_(std::move(docs)), columns_(std::move(columns)) {
     needs_pages_ = !docs_.empty() && std::any_of(columns_.begin(), columns_.end(),
                                                  [](const auto& column) {
                                                    return column.first_leaf >= 0;
@@ -115,8 +115,8 @@ class PagedRowFetch final : public RowFetch {
 
   arrow::Result<std::vector<ByteRange>> NextReads() override {
     if (!needs_pages_ || fed_) return std::vector<ByteRange>();
-    if (map_ == nullptr) map_ = superfile_.row_map();
-    if (map_ == nullptr) return std::vector<ByteRange>{superfile_.row_map_place()};
+    if (map_ == nullptr) map_ = superfile_->row_map();
+    if (map_ == nullptr) return std::vector<ByteRange>{superfile_->row_map_place()};
     if (reads_.empty()) Plan();
     return reads_;
   }
@@ -124,8 +124,8 @@ class PagedRowFetch final : public RowFetch {
   arrow::Status Feed(Buffers bytes) override {
     if (map_ == nullptr) {
       if (bytes.size() != 1) return WrongBuffers();
-      ARROW_RETURN_NOT_OK(superfile_.SetRowMap(std::move(bytes.front())));
-      map_ = superfile_.row_map();
+      ARROW_RETURN_NOT_OK(superfile_->SetRowMap(std::move(bytes.front())));
+      map_ = superfile_->row_map();
       return arrow::Status::OK();
     }
     if (bytes.size() != reads_.size()) return WrongBuffers();
@@ -153,7 +153,7 @@ class PagedRowFetch final : public RowFetch {
  private:
   [[nodiscard]] arrow::Status WrongBuffers() const {
     return MakeError(ErrorKind::kInternal,
-                     superfile_.name() + ": fetch rows: bytes fed are not those asked for");
+                     superfile_->name() + ": fetch rows: bytes fed are not those asked for");
   }
 
   void Plan() {
@@ -242,7 +242,7 @@ class PagedRowFetch final : public RowFetch {
                          static_cast<size_t>(page.length));
     if (Crc32c(bytes) == page.checksum) return arrow::Status::OK();
     return MakeError(ErrorKind::kCorrupt,
-                     superfile_.name() + ": page has a wrong checksum, offset=" +
+                     superfile_->name() + ": page has a wrong checksum, offset=" +
                          std::to_string(reads_[page.read].offset + page.offset));
   }
 
@@ -254,7 +254,7 @@ class PagedRowFetch final : public RowFetch {
     auto picked = Pick(rows, PositionsOf(column));
     if (picked.ok()) picked = Conform(*picked, type);
     if (picked.ok()) return picked;
-    return FromForeign(picked.status(), superfile_.name() + ": fetch rows of column '" +
+    return FromForeign(picked.status(), superfile_->name() + ": fetch rows of column '" +
                                             columns_[column].field->name() + "'");
   }
 
@@ -262,7 +262,7 @@ class PagedRowFetch final : public RowFetch {
     arrow::Decimal128Builder builder(IdField()->type());
     ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(docs_.size())));
     for (const DocId doc : docs_) {
-      const RowId id = superfile_.IdOf(doc);
+      const RowId id = superfile_->IdOf(doc);
       builder.UnsafeAppend(arrow::Decimal128(static_cast<int64_t>(id.high), id.low));
     }
     return builder.Finish();
@@ -273,7 +273,7 @@ class PagedRowFetch final : public RowFetch {
     ARROW_ASSIGN_OR_RAISE(
         const auto decoder,
         PageDecoder::Make(columns_[column].field, ToParquet(map_->compression()),
-                          superfile_.name()));
+                          superfile_->name()));
     arrow::ArrayVector rows;
     for (const Piece& piece : pieces_[column]) {
       std::vector<LeafPages> leaves;
@@ -335,7 +335,7 @@ class PagedRowFetch final : public RowFetch {
     return slices.size() == 1 ? arrow::Result(slices.front()) : arrow::Concatenate(slices);
   }
 
-  const SuperfileReader& superfile_;  // NOLINT(cppcoreguidelines-avoid-const-or-ref-data-members)
+  const SuperfileReader* superfile_;
   std::vector<DocId> docs_;
   std::vector<FetchedColumn> columns_;
   bool needs_pages_ = false;

@@ -17,6 +17,7 @@
 
 namespace infino {
 
+class BlockChecksums;
 class RowFetchMap;
 
 /// One region of a superfile as its directory names it.
@@ -73,6 +74,12 @@ class SuperfileReader {
 
   /// Hands over the bytes of row_map_place(); kept for all users of the reader. Thread-safe.
   [[nodiscard]] virtual arrow::Status SetRowMap(std::shared_ptr<arrow::Buffer> bytes) const = 0;
+
+  /// The checksums of the row groups, for readers of long stretches of them.
+  [[nodiscard]] virtual const BlockChecksums& block_checksums() const = 0;
+
+  /// Where the open section is.
+  [[nodiscard]] virtual const ByteRange& open_section() const = 0;
 
   /// About what the opened file holds in memory, in bytes.
   [[nodiscard]] virtual int64_t memory_bytes() const = 0;

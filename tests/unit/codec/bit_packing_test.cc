@@ -167,7 +167,7 @@ TEST(UnpackDeltas, NoticesEverySumThatRunsOver) {
 TEST(PackArray, EveryNumberIsReadBackAlone) {
   Random random(TestSeed());
   for (uint32_t width = 0; width <= kPackedWidthMax; ++width) {
-    for (const size_t count : {0, 1, 2, 7, 8, 9, 100, 127, 130}) {
+    for (const size_t count : {0U, 1U, 2U, 7U, 8U, 9U, 100U, 127U, 130U}) {
       std::vector<uint32_t> values(count);
       for (uint32_t& value : values) value = RandomOfWidth(random, width);
       // Exactly as many bytes as promised, so that a checker of memory sees any access beyond.

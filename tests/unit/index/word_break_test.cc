@@ -100,14 +100,15 @@ TEST(WordBreaker, PartsABlankFromItsMark) {
   EXPECT_THAT(SegmentsOf("a \u093Eb"), ElementsAre("a", " ", "\u093E", "b"));
 }
 
-// No dictionary scripts, and no marks directly behind white space.
+// Without white space, and without the scripts and signs for which ICU has rules of its own: Han,
+// kana, Hangul, Thai and their like, and the commercial at.
 TEST(WordBreaker, AgreesWithIcuOnRandomText) {
   const std::vector<std::string> alphabet = {
-      "a",      "B",      "é",      "Σ",      "ß",  "я", "א",      "ב",      "1",
-      "٣",      "_",      "\u203F", ".",      "'",  "’", ":",      "·",      ",",
-      ";",      "\u066B", "\"",     "-",      "#",  "²", "\u0301", "\u00AD", "\u200D",
-      "\uFE0F", "😀",     "❤",      "Ⓜ",      "🏽", "🇩", "🇫",      "\u20E3", "क",
-      "ि",      "한",     "\u0600", "\u2060", "𝒜",  "𝟙", "Ⅷ",      "\u2024", "\uFF0E"};
+      "a",      "B",      "é",      "Σ", "ß",  "я", "א",      "ב",      "1",
+      "٣",      "_",      "\u203F", ".", "'",  "’", ":",      "·",      ",",
+      ";",      "\u066B", "\"",     "-", "#",  "²", "\u0301", "\u00AD", "\u200D",
+      "\uFE0F", "😀",     "❤",      "Ⓜ", "🏽", "🇩", "🇫",      "\u20E3", "क",
+      "ि",      "\u0600", "\u2060", "𝒜", "𝟙",  "Ⅷ", "\u2024", "\uFF0E"};
   Random random(TestSeed());
   for (int i = 0; i < 20'000; ++i) {
     const std::string text = RandomText(random, alphabet);

@@ -53,6 +53,9 @@ class PostingsCursor {
   /// is none. REQUIRES: !Missing() unless supplied.
   [[nodiscard]] arrow::Status SeekBlock(DocId doc);
 
+  /// In how many documents the term occurs.
+  [[nodiscard]] uint32_t document_count() const { return document_count_; }
+
   [[nodiscard]] bool at_end() const { return at_end_; }
 
   // Of the current block. REQUIRES: !at_end().

@@ -28,6 +28,9 @@ namespace {
 
 constexpr uint32_t kWordBits = 64;
 
+/// A sum less one of its parts is off by less than this share of the sum.
+constexpr double kDifferenceSlack = 1e-12;
+
 /// Calls `visit` with the ordinal of every bit that is set, in order.
 template <size_t kWords, typename Visit>
 void ForEachBit(const std::array<uint64_t, kWords>& bits, const Visit& visit) {
@@ -227,7 +230,7 @@ arrow::Result<WindowScan::WindowPlan> WindowScan::PlanWindow() {
   std::ranges::fill(essential_, uint8_t{1});
   if (options_.floor != nullptr) floor_ = options_.floor->score();
   WindowPlan plan;
-  if (!options_.prune || CannotCompete(std::numeric_limits<double>::max())) return plan;
+  if (!options_.prune) return plan;
   if (!top_->full() && floor_ == -std::numeric_limits<float>::infinity()) return plan;
   for (const size_t i : positive_) plan.total += clauses_[i].cursor->CoarseBound(begin_, end());
   plan.skip = CannotCompete(plan.total);
@@ -281,7 +284,7 @@ arrow::Status WindowScan::AccumulateBlock(const ScanClause& clause, bool only_ma
 arrow::Status WindowScan::Accumulate(size_t ordinal, const WindowPlan& plan, bool only_matches) {
   const ScanClause& clause = clauses_[ordinal];
   PostingsCursor& cursor = *clause.cursor;
-  const double others = plan.total - bounds_[ordinal];
+  const double others = plan.total - bounds_[ordinal] + plan.total * kDifferenceSlack;
   const bool prune = options_.prune && plan.total > 0;
   ARROW_RETURN_NOT_OK(cursor.SeekBlock(begin_));
   while (!cursor.at_end() && cursor.block_begin() < end()) {

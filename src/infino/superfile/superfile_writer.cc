@@ -1,0 +1,337 @@
+#include "infino/superfile/superfile_writer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/array_base.h>
+#include <arrow/array/builder_decimal.h>
+#include <arrow/buffer.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+#include <arrow/util/byte_size.h>
+#include <arrow/util/decimal.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/properties.h>
+#include <parquet/schema.h>
+
+#include "infino/common/byte_range.h"
+#include "infino/common/bytes.h"
+#include "infino/common/checksum.h"
+#include "infino/common/content_hash.h"
+#include "infino/common/ids.h"
+#include "infino/error.h"
+#include "infino/index/text/text_index_builder.h"
+#include "infino/superfile/block_checksums.h"
+#include "infino/superfile/column_layout.h"
+#include "infino/superfile/column_stats.h"
+#include "infino/superfile/footer_keys.h"
+#include "infino/superfile/id_map.h"
+#include "infino/superfile/open_section.h"
+#include "infino/superfile/page_walk.h"
+#include "infino/superfile/parquet_guard.h"
+#include "infino/superfile/row_fetch_map.h"
+#include "infino/superfile/superfile_format.h"
+#include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/table_schema.h"
+#include "infino/superfile/text_column_writer.h"
+
+namespace infino {
+namespace {
+
+/// A batch is taken in steps of about this many bytes.
+constexpr int64_t kStepBytes = int64_t{4} << 20;
+constexpr int64_t kStepRowsMax = 8192;
+
+/// The highest upper half of an id that still is a decimal128(38, 0).
+constexpr uint64_t kIdHighMax = 5'421'010'862'427'522'169;
+
+/// What writing a row group holds beside its rows, as a share of them.
+constexpr int64_t kEncodingShare = 2;
+
+int64_t BytesOf(const arrow::RecordBatch& batch) {
+  return arrow::util::ReferencedBufferSize(batch).ValueOr(0);
+}
+
+class ParquetSuperfileWriter final : public SuperfileWriter {
+ public:
+  ParquetSuperfileWriter(TableSchema schema, const SuperfileWriterOptions& options)
+      : schema_(std::move(schema)),
+        options_(options),
+        declared_(schema_.ToArrow()),
+        file_schema_(schema_.ToFileSchema()),
+        pages_(options.compression) {}
+
+  arrow::Status Open() {
+    ARROW_ASSIGN_OR_RAISE(buffer_, arrow::AllocateResizableBuffer(0));
+    sink_ = std::make_shared<arrow::io::BufferOutputStream>(buffer_);
+    ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(
+        file_schema_.get(), *parquet::default_writer_properties(), &parquet_schema_));
+    for (size_t i = 0; i < schema_.columns.size(); ++i) {
+      const TableColumn& column = schema_.columns[i];
+      if (column.stored()) {
+        stored_.push_back(static_cast<int>(i));
+        stats_.push_back(ColumnStatsBuilder::Make(column.field_id, *column.field->type()));
+      }
+      if (column.text) {
+        ARROW_ASSIGN_OR_RAISE(auto builder,
+                              TextColumnWriter::Make(column, static_cast<int>(i), options_.id));
+        texts_.push_back(std::move(builder));
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) override {
+    ARROW_RETURN_NOT_OK(CheckBatch(batch, first_id));
+    const int64_t row_bytes = BytesOf(batch) / std::max<int64_t>(batch.num_rows(), 1);
+    const int64_t step =
+        std::clamp<int64_t>(kStepBytes / std::max<int64_t>(row_bytes, 1), 1, kStepRowsMax);
+    for (int64_t start = 0; start < batch.num_rows();) {
+      const int64_t rows = std::min({step, batch.num_rows() - start,
+                                     kRowGroupRowsMax - pending_rows_});
+      ARROW_RETURN_NOT_OK(
+          AddStep(*batch.Slice(start, rows), first_id.Plus(static_cast<uint64_t>(start))));
+      start += rows;
+    }
+    return arrow::Status::OK();
+  }
+
+  [[nodiscard]] int64_t memory_bytes() const override {
+    int64_t total = sink_->Tell().ValueOr(0) + (pending_bytes_ * kEncodingShare) +
+                    ids_.memory_bytes() + pages_.memory_bytes();
+    for (const auto& text : texts_) total += text->memory_bytes();
+    return total;
+  }
+
+  [[nodiscard]] int64_t row_count() const override { return ids_.row_count(); }
+
+  arrow::Result<BuiltSuperfile> Finish() override {
+    if (row_count() == 0) {
+      return MakeError(ErrorKind::kInvalidArgument, "finish a superfile: it has no rows");
+    }
+    ARROW_RETURN_NOT_OK(WriteRowGroup());
+    BuiltSuperfile built;
+    SuperfileSummary& summary = built.summary;
+    summary.id = options_.id;
+    summary.row_count = row_count();
+    summary.min_id = ids_.min_id();
+    summary.max_id = ids_.max_id();
+    for (const auto& stats : stats_) summary.columns.push_back(stats->Finish());
+
+    OpenSection section{.id = options_.id, .row_count = row_count()};
+    ARROW_ASSIGN_OR_RAISE(section.body_length, sink_->Tell());
+    region_start_ = section.body_length;
+    ByteWriter blocks;
+    BlockChecksums::Of(Written(0)).Encode(blocks);
+    std::vector<std::shared_ptr<arrow::Buffer>> text_parts;
+    for (auto& text : texts_) {
+      ARROW_ASSIGN_OR_RAISE(FinishedTextColumn finished, text->Finish(*sink_));
+      ARROW_ASSIGN_OR_RAISE(const OpenRegion region, EndRegion(RegionKind::kText, text->field_id()));
+      section.regions.push_back(region);
+      section.parts.push_back({.kind = PartKind::kText,
+                               .field_id = text->field_id(),
+                               .bytes = SpanOf(*finished.open_part)});
+      text_parts.push_back(std::move(finished.open_part));
+      summary.texts.push_back(std::move(finished.summary));
+      built.term_filters.push_back(std::move(finished.filter));
+      text.reset();
+    }
+    texts_.clear();
+    ARROW_RETURN_NOT_OK(WriteOpenSection(blocks.bytes(), section, summary));
+    ARROW_RETURN_NOT_OK(WriteFooter(section, summary));
+    ARROW_ASSIGN_OR_RAISE(built.bytes, sink_->Finish());
+    summary.size_bytes = built.bytes->size();
+    summary.hash = Blake3(SpanOf(*built.bytes));
+    return built;
+  }
+
+ private:
+  static ByteSpan SpanOf(const arrow::Buffer& buffer) {
+    return {buffer.data(), static_cast<size_t>(buffer.size())};
+  }
+
+  [[nodiscard]] arrow::Status CheckBatch(const arrow::RecordBatch& batch, const RowId& first_id) {
+    if (!batch.schema()->Equals(*declared_, /*check_metadata=*/false)) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "add rows to a superfile: columns are " + batch.schema()->ToString() +
+                           ", expected " + declared_->ToString());
+    }
+    for (int i = 0; i < batch.num_columns(); ++i) {
+      if (!declared_->field(i)->nullable() && batch.column(i)->null_count() > 0) {
+        return MakeError(ErrorKind::kInvalidArgument, "add rows to a superfile: column '" +
+                                                          declared_->field(i)->name() +
+                                                          "' is not nullable and has a null");
+      }
+    }
+    if (batch.num_rows() > kSuperfileRowsMax - row_count()) {
+      return MakeError(ErrorKind::kResourceExhausted,
+                       "add rows to a superfile: it can't have more than rows=" +
+                           std::to_string(kSuperfileRowsMax));
+    }
+    if (first_id.Plus(static_cast<uint64_t>(batch.num_rows())).high > kIdHighMax) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "add rows to a superfile: an id has more than 38 digits");
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status AddStep(const arrow::RecordBatch& rows, const RowId& first_id) {
+    ARROW_RETURN_NOT_OK(ids_.Add(first_id, rows.num_rows()));
+    ARROW_ASSIGN_OR_RAISE(auto id_column, IdsFrom(first_id, rows.num_rows()));
+    arrow::ArrayVector columns = {std::move(id_column)};
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      columns.push_back(rows.column(stored_[i]));
+      ARROW_RETURN_NOT_OK(stats_[i]->Add(*columns.back()));
+    }
+    for (const auto& text : texts_) ARROW_RETURN_NOT_OK(text->Add(rows));
+    pending_.push_back(arrow::RecordBatch::Make(file_schema_, rows.num_rows(), std::move(columns)));
+    pending_rows_ += rows.num_rows();
+    pending_bytes_ += BytesOf(*pending_.back());
+    if (pending_rows_ < kRowGroupRowsMax && pending_bytes_ < kRowGroupBytesMax) {
+      return arrow::Status::OK();
+    }
+    return WriteRowGroup();
+  }
+
+  static arrow::Result<std::shared_ptr<arrow::Array>> IdsFrom(const RowId& first, int64_t count) {
+    arrow::Decimal128Builder builder(IdField()->type());
+    ARROW_RETURN_NOT_OK(builder.Reserve(count));
+    RowId id = first;
+    for (int64_t i = 0; i < count; ++i) {
+      builder.UnsafeAppend(arrow::Decimal128(static_cast<int64_t>(id.high), id.low));
+      id = id.Plus(1);
+    }
+    return builder.Finish();
+  }
+
+  arrow::Status WriteRowGroup() {
+    if (pending_.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto table,
+                          arrow::Table::FromRecordBatches(file_schema_, pending_));
+    if (parquet_ == nullptr) ARROW_RETURN_NOT_OK(OpenParquet(*table));
+    WrittenRowGroup group{.row_count = table->num_rows(),
+                          .codec = ToParquet(options_.compression)};
+    ARROW_ASSIGN_OR_RAISE(group.offset, sink_->Tell());
+    ARROW_RETURN_NOT_OK(FromForeign(
+        GuardParquet([&] { return parquet_->WriteTable(*table, table->num_rows()); }),
+        "write a row group of a superfile"));
+    ARROW_ASSIGN_OR_RAISE(const int64_t end, sink_->Tell());
+    group.file = arrow::SliceBuffer(buffer_, 0, end);
+    ARROW_ASSIGN_OR_RAISE(auto leaves, WalkPages(group, *parquet_schema_, /*skipped_leaves=*/1));
+    pages_.AddRowGroup(group.row_count, std::move(leaves));
+    pending_.clear();
+    pending_rows_ = 0;
+    pending_bytes_ = 0;
+    return arrow::Status::OK();
+  }
+
+  arrow::Status OpenParquet(const arrow::Table& sample) {
+    ARROW_ASSIGN_OR_RAISE(auto layout,
+                          ChooseLayout(sample, *parquet_schema_, options_.compression));
+    auto arrow_properties =
+        parquet::ArrowWriterProperties::Builder().store_schema()->build();
+    return GuardParquet([&]() -> arrow::Status {
+      ARROW_ASSIGN_OR_RAISE(
+          parquet_, parquet::arrow::FileWriter::Open(*file_schema_, arrow::default_memory_pool(),
+                                                     sink_, std::move(layout),
+                                                     std::move(arrow_properties)));
+      return arrow::Status::OK();
+    });
+  }
+
+  /// What was written from `offset` on. Valid until the next write.
+  [[nodiscard]] ByteSpan Written(int64_t offset) const {
+    const int64_t end = sink_->Tell().ValueOr(offset);
+    return {buffer_->data() + offset, static_cast<size_t>(end - offset)};
+  }
+
+  /// The region that was written since the last one ended.
+  arrow::Result<OpenRegion> EndRegion(RegionKind kind, int32_t field_id) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t end, sink_->Tell());
+    OpenRegion region{.kind = kind,
+                      .field_id = field_id,
+                      .place = {.offset = region_start_, .length = end - region_start_},
+                      .checksum = Crc32c(Written(region_start_))};
+    region_start_ = end;
+    return region;
+  }
+
+  arrow::Status WriteOpenSection(ByteSpan blocks, OpenSection& section,
+                                 SuperfileSummary& summary) {
+    ByteWriter row_map;
+    pages_.Encode(row_map);
+    if (row_map.size() > kInlineRowMapMax) {
+      ARROW_RETURN_NOT_OK(Write(row_map.bytes()));
+      ARROW_ASSIGN_OR_RAISE(const OpenRegion region, EndRegion(RegionKind::kRowMap, 0));
+      section.regions.push_back(region);
+    } else {
+      section.parts.push_back({.kind = PartKind::kRowMap, .bytes = row_map.bytes()});
+    }
+    ByteWriter ids;
+    ids_.Encode(ids);
+    ARROW_ASSIGN_OR_RAISE(const auto schema, arrow::ipc::SerializeSchema(*file_schema_));
+    section.parts.push_back({.kind = PartKind::kSchema, .bytes = SpanOf(*schema)});
+    section.parts.push_back({.kind = PartKind::kIdMap, .bytes = ids.bytes()});
+    section.parts.push_back({.kind = PartKind::kBlockChecksums, .bytes = blocks});
+    ByteWriter out;
+    EncodeOpenSection(section, out);
+    ARROW_ASSIGN_OR_RAISE(summary.open_section.offset, sink_->Tell());
+    summary.open_section.length = static_cast<int64_t>(out.size());
+    return Write(out.bytes());
+  }
+
+  arrow::Status WriteFooter(const OpenSection& section, const SuperfileSummary& summary) {
+    return FromForeign(GuardParquet([&]() -> arrow::Status {
+                         ARROW_RETURN_NOT_OK(parquet_->AddKeyValueMetadata(
+                             MakeFooterKeys(schema_, section, summary)));
+                         return parquet_->Close();
+                       }),
+                       "write the footer of a superfile");
+  }
+
+  arrow::Status Write(ByteSpan bytes) {
+    return sink_->Write(bytes.data(), static_cast<int64_t>(bytes.size()));
+  }
+
+  TableSchema schema_;
+  SuperfileWriterOptions options_;
+  std::shared_ptr<arrow::Schema> declared_;
+  std::shared_ptr<arrow::Schema> file_schema_;
+  std::shared_ptr<parquet::SchemaDescriptor> parquet_schema_;
+  std::shared_ptr<arrow::ResizableBuffer> buffer_;  // what sink_ writes to
+  std::shared_ptr<arrow::io::BufferOutputStream> sink_;
+  std::unique_ptr<parquet::arrow::FileWriter> parquet_;  // from the first row group on
+  std::vector<int> stored_;                              // ordinals in schema_.columns
+  std::vector<std::unique_ptr<ColumnStatsBuilder>> stats_;  // one per stored column
+  std::vector<std::unique_ptr<TextColumnWriter>> texts_;
+  IdMapBuilder ids_;
+  RowFetchMap pages_;
+  std::vector<std::shared_ptr<arrow::RecordBatch>> pending_;  // the row group to come
+  int64_t pending_rows_ = 0;
+  int64_t pending_bytes_ = 0;
+  int64_t region_start_ = 0;
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<SuperfileWriter>> SuperfileWriter::Make(
+    const TableSchema& schema, const SuperfileWriterOptions& options) {
+  auto writer = std::make_unique<ParquetSuperfileWriter>(schema, options);
+  ARROW_RETURN_NOT_OK(GuardParquet([&] { return writer->Open(); }));
+  return writer;
+}
+
+}  // namespace infino
