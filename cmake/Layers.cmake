@@ -47,6 +47,8 @@ function(infino_layer name)
   set_property(GLOBAL APPEND PROPERTY INFINO_LAYERS ${target})
 endfunction()
 
+add_custom_target(byte_tests)
+
 function(infino_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -58,4 +60,9 @@ function(infino_test name)
                                         GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  if(name MATCHES "^(common|codec|index|superfile|manifest|supertable)_test$")
+    # The layers that handle stored bytes: what every run of tools/test.sh puts under a sanitizer.
+    set_tests_properties(${name} PROPERTIES LABELS bytes)
+    add_dependencies(byte_tests ${name})
+  endif()
 endfunction()

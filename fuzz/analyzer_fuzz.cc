@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "infino/common/bytes.h"
 #include "infino/index/text/analyzer.h"
 #include "infino/index/text/word_break.h"
 #include "infino/index_spec.h"
@@ -17,8 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if ((data[0] & 2) != 0) options.stemmer = "english";
   const auto analyzer = text::Analyzer::Make(options);
   if (!analyzer.ok()) std::abort();
-  const std::string_view utf8(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                              size - 1);
+  const std::string_view utf8 = infino::AsText({data + 1, size - 1});
   int64_t last = -1;
   const auto check = [&last](text::Token token) {
     if (token.text.empty() || token.position <= last) std::abort();

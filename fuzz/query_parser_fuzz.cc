@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "infino/common/bytes.h"
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
 #include "infino/index/text/query_parser.h"
@@ -24,8 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.allow_phrases = (data[0] & 4) != 0;
   options.allow_prefix = (data[0] & 8) != 0;
   if ((data[0] & 16) != 0) options.max_terms = 3;
-  const std::string_view utf8(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                              size - 1);
+  const std::string_view utf8 = infino::AsText({data + 1, size - 1});
   const auto query = text::ParseQuery(utf8, *kAnalyzer, options);
   if (!query.ok()) {
     if (!infino::IsError(query.status(), infino::ErrorKind::kInvalidArgument)) std::abort();

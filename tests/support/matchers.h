@@ -68,6 +68,6 @@ MATCHER_P(HasValue, inner,
 #define INFINO_TEST_NAME(left, right) INFINO_TEST_JOIN(left, right)
 #define INFINO_TEST_JOIN(left, right) left##right
 #define INFINO_ASSERT_OK_AND_ASSIGN_AS(result, lhs, expression) \
-  auto&& result = (expression);                                 \
+  auto result = (expression);                                   \
   ASSERT_THAT(result, ::infino::IsOk());                        \
   lhs = std::move(result).ValueUnsafe()

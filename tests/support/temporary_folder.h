@@ -12,7 +12,7 @@ namespace infino {
 /// A new, empty folder that goes with its owner, together with all in it.
 class TemporaryFolder {
  public:
-  TemporaryFolder() : path_(testing::TempDir() + "infino-test-XXXXXX") {
+  TemporaryFolder() : path_(::testing::TempDir() + "infino-test-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "cannot make folder " << path_;
   }
 

@@ -155,6 +155,32 @@ struct Free {
 
 using Handle = std::unique_ptr<roaring_bitmap_t, Free>;
 
+/// The same set without runs: which containers are runs depends on how a set came about. (The
+/// library's own way to drop them writes out of bounds when a run ends its container.)
+Handle Rebuild(const roaring_bitmap_t* bitmap) {
+  struct Copier {
+    Handle target{roaring_bitmap_create()};
+    std::vector<DocId> pending;
+
+    void Flush() {
+      roaring_bitmap_add_many(target.get(), pending.size(), pending.data());
+      pending.clear();
+    }
+  };
+
+  const auto copy = [](uint32_t doc, void* argument) {
+    constexpr size_t kPendingMax = 4096;
+    auto* copier = static_cast<Copier*>(argument);
+    copier->pending.push_back(doc);
+    if (copier->pending.size() == kPendingMax) copier->Flush();
+    return true;
+  };
+  Copier copier;
+  roaring_iterate(bitmap, copy, &copier);
+  copier.Flush();
+  return std::move(copier.target);
+}
+
 }  // namespace
 
 struct RowBitmap::Impl {
@@ -196,12 +222,10 @@ arrow::Result<RowBitmap> RowBitmap::Deserialize(ByteSpan bytes, uint64_t row_cou
 }
 
 std::vector<uint8_t> RowBitmap::Serialize() const {
-  // Which containers are runs depends on how the set came about, until they are chosen anew.
-  const Handle copy(roaring_bitmap_copy(impl_->bitmap.get()));
-  roaring_bitmap_remove_run_compression(copy.get());
-  roaring_bitmap_run_optimize(copy.get());
-  std::vector<uint8_t> bytes(roaring_bitmap_portable_size_in_bytes(copy.get()));
-  roaring_bitmap_portable_serialize(copy.get(), reinterpret_cast<char*>(bytes.data()));
+  const Handle fresh = Rebuild(impl_->bitmap.get());
+  roaring_bitmap_run_optimize(fresh.get());
+  std::vector<uint8_t> bytes(roaring_bitmap_portable_size_in_bytes(fresh.get()));
+  roaring_bitmap_portable_serialize(fresh.get(), reinterpret_cast<char*>(bytes.data()));
   return bytes;
 }
 

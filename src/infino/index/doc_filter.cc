@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "infino/codec/row_bitmap.h"
 #include "infino/common/ids.h"
 
 namespace infino {
@@ -14,7 +14,9 @@ namespace {
 
 constexpr uint32_t kWordBits = 64;
 
-size_t WordsFor(uint32_t row_count) { return (size_t{row_count} + kWordBits - 1) / kWordBits; }
+size_t WordsFor(uint32_t row_count) {
+  return (size_t{row_count} + kWordBits - 1) / kWordBits;
+}
 
 }  // namespace
 
@@ -28,15 +30,19 @@ void DocFilter::Exclude(DocId doc) {
   words_[doc / kWordBits] &= ~(uint64_t{1} << (doc % kWordBits));
 }
 
-void DocFilter::Exclude(std::span<const DocId> docs) {
-  for (const DocId doc : docs) Exclude(doc);
+void DocFilter::Exclude(const RowBitmap& docs) {
+  docs.ForEach([this](DocId doc) {
+    Exclude(doc);
+    return true;
+  });
 }
 
-void DocFilter::Retain(std::span<const DocId> docs) {
+void DocFilter::Retain(const RowBitmap& docs) {
   std::vector<uint64_t> kept(words_.size());
-  for (const DocId doc : docs) {
+  docs.ForEach([&](DocId doc) {
     if (Passes(doc)) kept[doc / kWordBits] |= uint64_t{1} << (doc % kWordBits);
-  }
+    return true;
+  });
   words_ = std::move(kept);
 }
 

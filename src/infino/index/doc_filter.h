@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "infino/codec/row_bitmap.h"
 #include "infino/common/ids.h"
 
 namespace infino {
@@ -15,12 +15,12 @@ class DocFilter {
   /// Lets every document of a file of `row_count` rows pass.
   explicit DocFilter(uint32_t row_count);
 
-  /// Shuts out one document, or many. Documents past the row count are ignored.
+  /// Shuts out one document, or many: tombstones. Documents past the row count are ignored.
   void Exclude(DocId doc);
-  void Exclude(std::span<const DocId> docs);
+  void Exclude(const RowBitmap& docs);
 
-  /// Shuts out all documents that are not in `docs`, which is ascending.
-  void Retain(std::span<const DocId> docs);
+  /// Shuts out all documents that are not in `docs`: those that a predicate selects.
+  void Retain(const RowBitmap& docs);
 
   [[nodiscard]] bool Passes(DocId doc) const;
 

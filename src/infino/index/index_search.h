@@ -11,9 +11,9 @@ namespace infino {
 /// One query on one index, as rounds of reads with computing between them.
 ///
 /// It does no IO itself: the executor fetches what NextReads asks for and hands the bytes to Feed,
-/// until no more are wanted. Every kind of search states in its class comment how many rounds a cold
-/// one takes, and whether it pauses between them for something that only the executor knows; a test
-/// holds it to that. Single-threaded, but it may move between threads from call to call.
+/// until no more are wanted. Every kind of search states in its class comment how many rounds a
+/// cold one takes, and whether it pauses between them for something that only the executor knows; a
+/// test holds it to that. Single-threaded, but it may move between threads from call to call.
 class IndexSearch {
  public:
   IndexSearch() = default;

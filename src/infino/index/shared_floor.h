@@ -9,9 +9,9 @@ namespace infino {
 /// rises. Thread-safe.
 ///
 /// A search raises it once it holds k documents of its own, and leaves out whatever scores strictly
-/// less: k documents that are better exist. What only ties is kept, because order among equal scores
-/// is by `_id`, which a search does not know. So the floor changes how much work is done, never the
-/// merged result.
+/// less: k documents that are better exist. What only ties is kept, because order among equal
+/// scores is by `_id`, which a search does not know. So the floor changes how much work is done,
+/// never the merged result.
 class SharedFloor {
  public:
   /// Minus infinity until somebody raises it.
@@ -20,8 +20,7 @@ class SharedFloor {
   /// Raises the floor to `score` if it is lower.
   void Raise(float score) {
     float seen = score_.load(std::memory_order_relaxed);
-    while (seen < score &&
-           !score_.compare_exchange_weak(seen, score, std::memory_order_relaxed)) {
+    while (seen < score && !score_.compare_exchange_weak(seen, score, std::memory_order_relaxed)) {
     }
   }
 

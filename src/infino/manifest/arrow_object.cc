@@ -17,9 +17,9 @@
 namespace infino {
 namespace {
 
-constexpr std::string_view kKindKey = "infino.kind";
-constexpr std::string_view kFormatKey = "infino.format";
-constexpr std::string_view kCommitKey = "infino.commit";
+constexpr std::string_view kKindKey = "inf.kind";
+constexpr std::string_view kFormatKey = "inf.format_version";
+constexpr std::string_view kCommitKey = "inf.commit";
 
 }  // namespace
 
@@ -47,7 +47,7 @@ arrow::Result<CommitId> ReadArrowObjectMetadata(const arrow::KeyValueMetadata* m
   }
   if (format > kTableFormatVersion) {
     return MakeError(ErrorKind::kUnsupportedVersion,
-                     std::string(object) + ": written by a newer infino: format=" + *format_text +
+                     std::string(object) + ": written by a newer infino: format_version=" + *format_text +
                          " supported=" + std::to_string(kTableFormatVersion));
   }
   const auto commit_text = metadata->Get(kCommitKey);

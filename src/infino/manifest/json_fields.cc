@@ -28,23 +28,23 @@ arrow::Status CorruptObject(std::string_view object, std::string_view what) {
 
 json StartDocument(std::string_view kind) {
   json document = json::object();
-  document["infino"] = kind;
-  document["format"] = kTableFormatVersion;
+  document["kind"] = kind;
+  document["format_version"] = kTableFormatVersion;
   return document;
 }
 
 arrow::Result<json> ParseDocument(std::string_view text, std::string_view kind,
                                   std::string_view object) {
   ARROW_ASSIGN_OR_RAISE(json document, ParseJson(text, object));
-  ARROW_ASSIGN_OR_RAISE(const std::string found, GetString(document, "infino", object));
+  ARROW_ASSIGN_OR_RAISE(const std::string found, GetString(document, "kind", object));
   if (found != kind) {
-    return CorruptObject(object, "not a " + std::string(kind) + ": infino=" + found);
+    return CorruptObject(object, "not a " + std::string(kind) + ": kind=" + found);
   }
-  ARROW_ASSIGN_OR_RAISE(const uint64_t format, GetUint64(document, "format", object));
+  ARROW_ASSIGN_OR_RAISE(const uint64_t format, GetUint64(document, "format_version", object));
   if (format > kTableFormatVersion) {
     return MakeError(ErrorKind::kUnsupportedVersion,
                      std::string(object) +
-                         ": written by a newer infino: format=" + std::to_string(format) +
+                         ": written by a newer infino: format_version=" + std::to_string(format) +
                          " supported=" + std::to_string(kTableFormatVersion));
   }
   return document;

@@ -158,7 +158,9 @@ SuperfileEntry MakeEntry(const SuperfileSummary& summary, int32_t schema_id) {
   entry.min_id = summary.min_id;
   entry.max_id = summary.max_id;
   entry.schema_id = schema_id;
-  entry.columns = summary.columns;
+  const size_t column_count = std::min(summary.columns.size(), kEntryColumnsMax);
+  entry.columns.assign(summary.columns.begin(),
+                       summary.columns.begin() + static_cast<std::ptrdiff_t>(column_count));
   entry.texts = summary.texts;
   return entry;
 }
@@ -174,7 +176,10 @@ arrow::Result<NextVersion> FirstVersion(const TableSchema& schema, const CommitS
   root.versions.push_back({.version = root.version,
                            .unix_ms = stamp.unix_ms,
                            .operation = "create",
-                           .commit = stamp.commit});
+                           .commit = stamp.commit,
+                           .root = {},
+                           .rows_added = 0,
+                           .rows_removed = 0});
   ARROW_RETURN_NOT_OK(FinishRoot(&next));
   return next;
 }
@@ -216,6 +221,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
                  .unix_ms = stamp.unix_ms,
                  .operation = change.operation,
                  .commit = stamp.commit,
+                 .root = {},
                  .rows_added = added_totals.row_count - added_totals.deleted_count,
                  .rows_removed = LiveRows(base.parts, removed)},
                 &root);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,7 +24,10 @@ struct NewSuperfile {
   std::vector<TermFilter> filters;  ///< At most one a column.
 };
 
-/// The entry of a superfile as it was built.
+/// An entry has statistics of so many columns at the most.
+inline constexpr size_t kEntryColumnsMax = 32;
+
+/// The entry of a superfile as it was built, with statistics of its first kEntryColumnsMax columns.
 [[nodiscard]] SuperfileEntry MakeEntry(const SuperfileSummary& summary, int32_t schema_id);
 
 /// What one commit does to a table, independent of the version it lands on: a plain value, applied

@@ -26,8 +26,13 @@ const TextColumnSummary* FindTerms(const SuperfileEntry& entry, int32_t field_id
   return found == entry.texts.end() || found->term_count == 0 ? nullptr : &*found;
 }
 
+/// An empty largest term is no bound: no string of its length was above all terms.
+bool IsBelowAll(std::string_view max_term, std::string_view term) {
+  return !max_term.empty() && max_term < term;
+}
+
 bool IsInRange(const TextColumnSummary& text, std::string_view term) {
-  return text.min_term <= term && term <= text.max_term;
+  return text.min_term <= term && !IsBelowAll(text.max_term, term);
 }
 
 std::optional<BloomFilterView> OpenFilter(const arrow::Buffer* filter) {
@@ -47,7 +52,7 @@ bool MayHoldTerm(const SuperfileEntry& entry, int32_t field_id, std::string_view
 
 bool MayHoldPrefix(const SuperfileEntry& entry, int32_t field_id, std::string_view prefix) {
   const TextColumnSummary* text = FindTerms(entry, field_id);
-  if (text == nullptr || text->max_term < prefix) return false;
+  if (text == nullptr || IsBelowAll(text->max_term, prefix)) return false;
   // The smallest term is above all terms with the prefix only if it is above the prefix and does
   // not begin with it.
   const std::string_view min_term = text->min_term;

@@ -124,36 +124,38 @@ arrow::Result<PutResult> Judge(const arrow::Result<VersionedBytes>& found,
   return PutResult{.outcome = PutOutcome::kPreconditionFailed, .version = {}};
 }
 
-/// Reads the object at `path` and compares it with what was sent there.
-arrow::Future<PutResult> ReadBack(ObjectStore& store, const std::string& path,
-                                  const std::shared_ptr<arrow::Buffer>& sent) {
+/// Reads the object back, with tries of its own, and compares it with what was sent: else a batch
+/// of many objects would hardly ever find all of them readable in one try.
+arrow::Future<PutResult> ReadBack(const std::shared_ptr<RetryContext>& context,
+                                  const StagedObject& object) {
+  const auto read = std::make_shared<RetriedCall<VersionedBytes>>(
+      context, [store = context->store, path = object.path](bool) { return store->Get(path); });
   auto judged = arrow::Future<PutResult>::Make();
-  store.Get(path).AddCallback(
-      [judged, path, sent](const arrow::Result<VersionedBytes>& found) mutable {
-        judged.MarkFinished(Judge(found, *sent, path));
-      });
+  read->Run().AddCallback([judged, object](const arrow::Result<VersionedBytes>& found) mutable {
+    judged.MarkFinished(Judge(found, *object.bytes, object.path));
+  });
   return judged;
 }
 
-arrow::Future<PutResult> SettlePut(const std::shared_ptr<ObjectStore>& store,
+arrow::Future<PutResult> SettlePut(const std::shared_ptr<RetryContext>& context,
                                    const StagedObject& object) {
-  return store->PutIfAbsent(object.path, object.bytes)
-      .Then([store, object](const PutResult& put) -> arrow::Future<PutResult> {
+  return context->store->PutIfAbsent(object.path, object.bytes)
+      .Then([context, object](const PutResult& put) -> arrow::Future<PutResult> {
         if (put.outcome == PutOutcome::kWritten) return put;
-        return ReadBack(*store, object.path, object.bytes);
+        return ReadBack(context, object);
       });
 }
 
 /// Replaces the outcomes of those objects whose paths are taken by themselves.
-arrow::Future<std::vector<PutOutcome>> SettleAll(const std::shared_ptr<ObjectStore>& store,
+arrow::Future<std::vector<PutOutcome>> SettleAll(const std::shared_ptr<RetryContext>& context,
                                                  const std::vector<StagedObject>& objects,
-                                                 std::vector<PutOutcome> outcomes) {
+                                                 const std::vector<PutOutcome>& outcomes) {
   std::vector<size_t> taken;
   std::vector<arrow::Future<PutResult>> judged;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] == PutOutcome::kWritten) continue;
     taken.push_back(i);
-    judged.push_back(ReadBack(*store, objects[i].path, objects[i].bytes));
+    judged.push_back(ReadBack(context, objects[i]));
   }
   if (taken.empty()) return outcomes;
   return arrow::All(std::move(judged))
@@ -201,21 +203,20 @@ class RetryingStore final : public ObjectStore {
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override {
     StagedObject object{.path = std::string(path), .bytes = std::move(bytes)};
-    return Retry<PutResult>(
-        [store = context_->store, object = std::move(object)](bool is_repeated) {
-          if (is_repeated) return SettlePut(store, object);
-          return store->PutIfAbsent(object.path, object.bytes);
-        });
+    return Retry<PutResult>([context = context_, object = std::move(object)](bool is_repeated) {
+      if (is_repeated) return SettlePut(context, object);
+      return context->store->PutIfAbsent(object.path, object.bytes);
+    });
   }
 
   arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(
       std::vector<StagedObject> objects) override {
     return Retry<std::vector<PutOutcome>>(
-        [store = context_->store, objects = std::move(objects)](bool is_repeated) {
-          arrow::Future<std::vector<PutOutcome>> put = store->PutAllIfAbsent(objects);
+        [context = context_, objects = std::move(objects)](bool is_repeated) {
+          arrow::Future<std::vector<PutOutcome>> put = context->store->PutAllIfAbsent(objects);
           if (!is_repeated) return put;
-          return put.Then([store, objects](const std::vector<PutOutcome>& outcomes) {
-            return SettleAll(store, objects, outcomes);
+          return put.Then([context, objects](const std::vector<PutOutcome>& outcomes) {
+            return SettleAll(context, objects, outcomes);
           });
         });
   }

@@ -21,8 +21,7 @@ BlockChecksums BlockChecksums::Of(ByteSpan body) {
   result.body_length_ = static_cast<int64_t>(body.size());
   constexpr auto kBlock = static_cast<size_t>(kBodyBlockSize);
   for (size_t start = 0; start < body.size(); start += kBlock) {
-    result.checksums_.push_back(
-        Crc32c(body.subspan(start, std::min(kBlock, body.size() - start))));
+    result.checksums_.push_back(Crc32c(body.subspan(start, std::min(kBlock, body.size() - start))));
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #include <arrow/array/concatenate.h>
 #include <arrow/chunked_array.h>
 #include <arrow/compute/api_vector.h>
+#include <arrow/datum.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/table.h>
@@ -79,8 +80,7 @@ arrow::Result<std::vector<std::shared_ptr<arrow::Array>>> SampleLeaves(const arr
   for (const auto& column : sample.columns()) {
     const auto rows = column->Slice(0, kSampleRows);
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Array> joined,
-                          rows->num_chunks() == 1 ? arrow::Result(rows->chunk(0))
-                                                  : arrow::Concatenate(rows->chunks()));
+                          arrow::Concatenate(rows->chunks()));
     AppendLeaves(joined, leaves);
   }
   return leaves;

@@ -16,6 +16,7 @@
 
 #include <arrow/array.h>
 #include <arrow/compute/api_vector.h>
+#include <arrow/datum.h>
 #include <arrow/extension_type.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -150,6 +151,7 @@ struct IntTraits {
   }
 
   [[nodiscard]] std::optional<StringBound> EncodeMin(Number value) const { return Encode(value); }
+
   [[nodiscard]] std::optional<StringBound> EncodeMax(Number value) const { return Encode(value); }
 
   [[nodiscard]] std::optional<StringBound> Encode(Number value) const {
@@ -263,8 +265,7 @@ class DictionaryBuilderOfStats final : public ColumnStatsBuilder {
     null_count_ += array.ComputeLogicalNullCount();
     ARROW_ASSIGN_OR_RAISE(const auto used,
                           arrow::compute::Unique(arrow::Datum(array.indices()->data())));
-    ARROW_ASSIGN_OR_RAISE(const auto entries,
-                          arrow::compute::Take(*array.dictionary(), *used));
+    ARROW_ASSIGN_OR_RAISE(const auto entries, arrow::compute::Take(*array.dictionary(), *used));
     return values_->Add(*entries);
   }
 

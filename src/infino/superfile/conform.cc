@@ -10,6 +10,7 @@
 #include <arrow/array/util.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/compute/cast.h>
+#include <arrow/datum.h>
 #include <arrow/extension_type.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
@@ -44,9 +45,8 @@ arrow::Result<ArrayPtr> ConformDictionary(const ArrayPtr& array, const TypePtr& 
 arrow::Result<ArrayPtr> ConformChildren(const ArrayPtr& array, const TypePtr& type) {
   auto data = array->data()->Copy();
   for (size_t i = 0; i < data->child_data.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(const ArrayPtr child,
-                          Conform(arrow::MakeArray(data->child_data[i]),
-                                  type->field(static_cast<int>(i))->type()));
+    ARROW_ASSIGN_OR_RAISE(const ArrayPtr child, Conform(arrow::MakeArray(data->child_data[i]),
+                                                        type->field(static_cast<int>(i))->type()));
     data->child_data[i] = child->data();
   }
   data->type = type;

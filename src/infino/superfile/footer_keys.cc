@@ -21,12 +21,10 @@ nlohmann::json TextColumnsOf(const TableSchema& schema) {
   nlohmann::json columns = nlohmann::json::array();
   for (const TableColumn& column : schema.columns) {
     if (!column.text) continue;
-    nlohmann::json entry = {{"name", column.field->name()},
-                            {"field_id", column.field_id},
-                            {"analyzer", column.text->analyzer},
-                            {"analysis_revision", text::kAnalysisRevision},
-                            {"stored", column.text->stored},
-                            {"positions", column.text->positions}};
+    nlohmann::json entry = {
+        {"name", column.field->name()},      {"field_id", column.field_id},
+        {"analyzer", column.text->analyzer}, {"analysis_revision", text::kAnalysisRevision},
+        {"stored", column.text->stored},     {"positions", column.text->positions}};
     if (column.text->k1) entry["k1"] = *column.text->k1;
     if (column.text->b) entry["b"] = *column.text->b;
     if (column.text->stopwords) entry["stopwords"] = *column.text->stopwords;

@@ -19,8 +19,8 @@ namespace infino {
 /// blocks and then walks through one.
 class IdMap {
  public:
-  /// Reads what IdMapBuilder wrote, for a file of `row_count` rows. Keeps a view of the bytes behind
-  /// `in`. kCorrupt if they are no ascending map of just so many rows.
+  /// Reads what IdMapBuilder wrote, for a file of `row_count` rows. Keeps a view of the bytes
+  /// behind `in`. kCorrupt if they are no ascending map of just so many rows.
   [[nodiscard]] static arrow::Result<IdMap> Parse(ByteReader& in, int64_t row_count);
 
   /// REQUIRES: doc < the row count.
@@ -34,14 +34,14 @@ class IdMap {
   friend class IdMapBuilder;
 
   struct Run {
-    RowId first;
+    RowId first{};
     uint64_t first_doc = 0;
     uint64_t length = 0;
   };
 
   /// The first run of a block, and where the block's bytes start.
   struct Block {
-    Run first;
+    Run first{};
     uint64_t offset = 0;
     uint32_t run_count = 0;
   };
@@ -68,6 +68,7 @@ class IdMapBuilder {
 
   /// REQUIRES: rows were added.
   [[nodiscard]] RowId min_id() const { return runs_.front().first; }
+
   [[nodiscard]] RowId max_id() const;
 
   [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(row_count_); }

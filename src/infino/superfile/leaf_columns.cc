@@ -49,8 +49,8 @@ void AppendLeaves(const std::shared_ptr<arrow::Array>& array,
     case arrow::Type::FIXED_SIZE_LIST: {
       const auto& lists = checked_cast<const arrow::FixedSizeListArray&>(*array);
       const auto start = lists.value_offset(0);
-      return AppendLeaves(
-          lists.values()->Slice(start, lists.value_offset(lists.length()) - start), leaves);
+      return AppendLeaves(lists.values()->Slice(start, lists.value_offset(lists.length()) - start),
+                          leaves);
     }
     case arrow::Type::LIST_VIEW:
       return AppendLeaves(checked_cast<const arrow::ListViewArray&>(*array).values(), leaves);

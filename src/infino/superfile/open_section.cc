@@ -30,10 +30,10 @@ arrow::Status ReadHead(ByteReader& in, const std::string& object, OpenSection& s
   if (magic != kOpenSectionMagic) return in.Corrupt("no open section");
   ARROW_ASSIGN_OR_RAISE(const uint16_t version, in.ReadU16());
   if (version != kSuperfileFormatVersion) {
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     object + ": superfile format version " + std::to_string(version) +
-                         " is not known to this library, known=" +
-                         std::to_string(kSuperfileFormatVersion));
+    return MakeError(
+        ErrorKind::kUnsupportedVersion,
+        object + ": superfile format version " + std::to_string(version) +
+            " is not known to this library, known=" + std::to_string(kSuperfileFormatVersion));
   }
   ARROW_RETURN_NOT_OK(in.ReadU16().status());
   ARROW_ASSIGN_OR_RAISE(const ByteSpan id, in.ReadBytes(section.id.bytes.size()));
@@ -64,8 +64,7 @@ arrow::Status ReadRegions(ByteReader& in, const ByteRange& place, OpenSection& s
     region.field_id = static_cast<int32_t>(field_id);
     ARROW_ASSIGN_OR_RAISE(const uint64_t offset, in.ReadVarint(file_limit));
     ARROW_ASSIGN_OR_RAISE(const uint64_t length, in.ReadVarint(file_limit - offset));
-    region.place = {.offset = static_cast<int64_t>(offset),
-                    .length = static_cast<int64_t>(length)};
+    region.place = {.offset = static_cast<int64_t>(offset), .length = static_cast<int64_t>(length)};
     ARROW_ASSIGN_OR_RAISE(region.checksum, in.ReadU32());
     if (region.place.offset < free_from) return in.Corrupt("regions overlap");
     free_from = region.place.end();

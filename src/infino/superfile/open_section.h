@@ -27,7 +27,7 @@ struct OpenRegion {
 struct OpenPart {
   PartKind kind = PartKind::kSchema;
   int32_t field_id = 0;
-  ByteSpan bytes;
+  ByteSpan bytes{};
 };
 
 /// The open section as its table of contents says: the parts are views of its bytes.

@@ -70,8 +70,6 @@ class PagesStream final : public arrow::io::InputStream {
     return page.substr(static_cast<size_t>(position_), static_cast<size_t>(length));
   }
 
-  arrow::Status Advance(int64_t length) override { return Read(length).status(); }
-
  private:
   void SkipFinishedPages() {
     while (page_ < pages_.size() && position_ == pages_[page_]->size()) {

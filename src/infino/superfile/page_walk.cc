@@ -50,9 +50,11 @@ class WalkedStream final : public arrow::io::InputStream {
     return taken;
   }
 
+  /// Also how the page reader passes over bytes.
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t length) override {
     const int64_t start = position_;
     position_ += std::min(length, end_ - position_);
+    if (ends_after_read_) end_ = position_;
     return arrow::SliceBuffer(bytes_, start, position_ - start);
   }
 
@@ -63,16 +65,11 @@ class WalkedStream final : public arrow::io::InputStream {
                       static_cast<size_t>(std::min(length, end_ - position_)));
   }
 
-  arrow::Status Advance(int64_t length) override {
-    position_ += std::min(length, end_ - position_);
-    if (ends_after_advance_) end_ = position_;
-    return arrow::Status::OK();
-  }
-
-  /// The stream ends behind what is passed over next.
-  void EndAfterAdvance() { ends_after_advance_ = true; }
+  /// The stream ends behind what is read next.
+  void EndAfterRead() { ends_after_read_ = true; }
 
   [[nodiscard]] int64_t position() const { return position_; }
+
   [[nodiscard]] int64_t peeked_at() const { return peeked_at_; }
 
  private:
@@ -80,7 +77,7 @@ class WalkedStream final : public arrow::io::InputStream {
   int64_t position_;
   int64_t peeked_at_ = 0;
   int64_t end_;
-  bool ends_after_advance_ = false;
+  bool ends_after_read_ = false;
 };
 
 uint32_t ChecksumOf(const arrow::Buffer& file, int64_t offset, int64_t length) {
@@ -89,8 +86,7 @@ uint32_t ChecksumOf(const arrow::Buffer& file, int64_t offset, int64_t length) {
 
 void SetLengthsAndChecksums(const arrow::Buffer& file, int64_t end, ChunkPages& chunk) {
   if (chunk.dictionary.length > 0) {
-    chunk.dictionary_checksum =
-        ChecksumOf(file, chunk.dictionary.offset, chunk.dictionary.length);
+    chunk.dictionary_checksum = ChecksumOf(file, chunk.dictionary.offset, chunk.dictionary.length);
   }
   for (size_t i = 0; i < chunk.pages.size(); ++i) {
     PagePlace& page = chunk.pages[i];
@@ -115,7 +111,7 @@ arrow::Result<ChunkPages> WalkChunk(const WrittenRowGroup& group,
         {.offset = stream->peeked_at(), .first_row = static_cast<uint32_t>(rows)});
     rows_known = rows_known && page.num_rows.value_or(0) > 0;
     rows += page.num_rows.value_or(0);
-    if (rows >= group.row_count) stream->EndAfterAdvance();
+    if (rows >= group.row_count) stream->EndAfterRead();
     return true;
   });
   while (const std::shared_ptr<parquet::Page> page = pages->NextPage()) {
@@ -123,10 +119,10 @@ arrow::Result<ChunkPages> WalkChunk(const WrittenRowGroup& group,
     chunk.dictionary = {.offset = start, .length = stream->position() - start};
   }
   if (!rows_known || rows != group.row_count) {
-    return MakeError(ErrorKind::kInternal,
-                     "find the pages of a superfile: column " + column.path()->ToDotString() +
-                         " has rows=" + std::to_string(rows) +
-                         ", expected=" + std::to_string(group.row_count));
+    return MakeError(ErrorKind::kInternal, "find the pages of a superfile: column " +
+                                               column.path()->ToDotString() +
+                                               " has rows=" + std::to_string(rows) +
+                                               ", expected=" + std::to_string(group.row_count));
   }
   start = stream->position();
   SetLengthsAndChecksums(*group.file, start, chunk);

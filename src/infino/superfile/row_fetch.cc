@@ -107,10 +107,9 @@ class PagedRowFetch final : public RowFetch {
   PagedRowFetch(const SuperfileReader& superfile, std::vector<DocId> docs,
                 std::vector<FetchedColumn> columns)
       : superfile_(&superfile), docs_(std::move(docs)), columns_(std::move(columns)) {
-    needs_pages_ = !docs_.empty() && std::any_of(columns_.begin(), columns_.end(),
-                                                 [](const auto& column) {
-                                                   return column.first_leaf >= 0;
-                                                 });
+    needs_pages_ =
+        !docs_.empty() && std::any_of(columns_.begin(), columns_.end(),
+                                      [](const auto& column) { return column.first_leaf >= 0; });
   }
 
   arrow::Result<std::vector<ByteRange>> NextReads() override {
@@ -181,7 +180,8 @@ class PagedRowFetch final : public RowFetch {
   }
 
   Piece PlanPiece(const FetchedColumn& column, size_t begin, size_t end) {
-    Piece piece{.row_group = wanted_[begin].row_group};
+    Piece piece;
+    piece.row_group = wanted_[begin].row_group;
     const std::vector<int64_t> starts = CommonPageStarts(*map_, piece.row_group, column);
     for (size_t i = begin; i < end; ++i) {
       const int64_t row = wanted_[i].row;
@@ -270,10 +270,9 @@ class PagedRowFetch final : public RowFetch {
 
   /// All decoded rows of a column, as its pieces have them.
   [[nodiscard]] arrow::Result<arrow::ArrayVector> Decode(size_t column) const {
-    ARROW_ASSIGN_OR_RAISE(
-        const auto decoder,
-        PageDecoder::Make(columns_[column].field, ToParquet(map_->compression()),
-                          superfile_->name()));
+    ARROW_ASSIGN_OR_RAISE(const auto decoder,
+                          PageDecoder::Make(columns_[column].field, ToParquet(map_->compression()),
+                                            superfile_->name()));
     arrow::ArrayVector rows;
     for (const Piece& piece : pieces_[column]) {
       std::vector<LeafPages> leaves;
@@ -328,11 +327,12 @@ class PagedRowFetch final : public RowFetch {
         ++end;
       }
       const auto chunk = static_cast<size_t>(after - starts.begin()) - 1;
-      slices.push_back(chunks[chunk]->Slice(positions[i] - starts[chunk],
-                                            static_cast<int64_t>(end - i)));
+      slices.push_back(
+          chunks[chunk]->Slice(positions[i] - starts[chunk], static_cast<int64_t>(end - i)));
       i = end;
     }
-    return slices.size() == 1 ? arrow::Result(slices.front()) : arrow::Concatenate(slices);
+    if (slices.size() == 1) return slices.front();
+    return arrow::Concatenate(slices);
   }
 
   const SuperfileReader* superfile_;

@@ -45,11 +45,11 @@ arrow::Status ReadPages(ByteReader& in, int64_t row_count, int64_t body_length, 
     if (static_cast<int64_t>(length) > body_length - offset) {
       return in.Corrupt("row map: page outside of the body");
     }
-    chunk.pages.push_back({.offset = offset,
-                           .length = static_cast<int32_t>(length),
-                           .first_row = static_cast<uint32_t>(row_count) -
-                                        static_cast<uint32_t>(rows_left),
-                           .checksum = checksum});
+    chunk.pages.push_back(
+        {.offset = offset,
+         .length = static_cast<int32_t>(length),
+         .first_row = static_cast<uint32_t>(row_count) - static_cast<uint32_t>(rows_left),
+         .checksum = checksum});
     offset += static_cast<int64_t>(length);
     rows_left -= rows;
   }
@@ -104,8 +104,8 @@ arrow::Result<std::shared_ptr<const RowFetchMap>> RowFetchMap::Parse(ByteSpan by
     std::vector<ChunkPages> leaves;
     leaves.reserve(leaf_count);
     for (uint64_t leaf = 0; leaf < leaf_count; ++leaf) {
-      ARROW_ASSIGN_OR_RAISE(ChunkPages chunk, ReadChunk(in, static_cast<int64_t>(rows),
-                                                        limits.body_length));
+      ARROW_ASSIGN_OR_RAISE(ChunkPages chunk,
+                            ReadChunk(in, static_cast<int64_t>(rows), limits.body_length));
       leaves.push_back(std::move(chunk));
     }
     map->AddRowGroup(static_cast<int64_t>(rows), std::move(leaves));
@@ -118,8 +118,8 @@ arrow::Result<std::shared_ptr<const RowFetchMap>> RowFetchMap::Parse(ByteSpan by
 void RowFetchMap::AddRowGroup(int64_t row_count, std::vector<ChunkPages> leaves) {
   starts_.push_back(starts_.back() + row_count);
   for (const ChunkPages& leaf : leaves) {
-    memory_bytes_ += static_cast<int64_t>(sizeof(ChunkPages) +
-                                          (leaf.pages.capacity() * sizeof(PagePlace)));
+    memory_bytes_ +=
+        static_cast<int64_t>(sizeof(ChunkPages) + (leaf.pages.capacity() * sizeof(PagePlace)));
   }
   row_groups_.push_back(std::move(leaves));
 }
@@ -132,15 +132,14 @@ void RowFetchMap::Encode(ByteWriter& out) const {
     out.WriteVarint(static_cast<uint64_t>(rows));
     for (const ChunkPages& chunk : row_groups_[group]) {
       const bool has_dictionary = chunk.dictionary.length > 0;
-      const int64_t start = has_dictionary ? chunk.dictionary.offset
-                                           : chunk.pages.front().offset;
+      const int64_t start = has_dictionary ? chunk.dictionary.offset : chunk.pages.front().offset;
       out.WriteVarint(static_cast<uint64_t>(start));
       out.WriteVarint(static_cast<uint64_t>(chunk.dictionary.length));
       if (has_dictionary) out.WriteU32(chunk.dictionary_checksum);
       out.WriteVarint(chunk.pages.size());
       for (size_t i = 0; i < chunk.pages.size(); ++i) {
-        const auto end = i + 1 < chunk.pages.size() ? chunk.pages[i + 1].first_row
-                                                    : static_cast<uint32_t>(rows);
+        const auto end =
+            i + 1 < chunk.pages.size() ? chunk.pages[i + 1].first_row : static_cast<uint32_t>(rows);
         out.WriteVarint(static_cast<uint64_t>(chunk.pages[i].length));
         out.WriteVarint(end - chunk.pages[i].first_row);
         out.WriteU32(chunk.pages[i].checksum);

@@ -69,8 +69,7 @@ class RangeFile final : public arrow::io::RandomAccessFile {
     if (position < 0 || length < 0 || position > file_->size()) {
       return arrow::Status::Invalid("read outside of the file, offset=", position);
     }
-    const ByteRange range{.offset = position,
-                          .length = std::min(length, file_->size() - position)};
+    const ByteRange range{.offset = position, .length = std::min(length, file_->size() - position)};
     ARROW_ASSIGN_OR_RAISE(const Buffers bytes, Wait(file_->Read({range})));
     return bytes.front();
   }
@@ -132,10 +131,10 @@ arrow::Result<OpenSectionPlace> FindOpenSection(const RangeReader& file, const s
   if (format != kFormatName) return keys.Corrupt(footer_key::kFormat, "names another format");
   ARROW_ASSIGN_OR_RAISE(const int64_t version, keys.Number(footer_key::kFormatVersion));
   if (version != kSuperfileFormatVersion) {
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     name + ": superfile format version " + std::to_string(version) +
-                         " is not known to this library, known=" +
-                         std::to_string(kSuperfileFormatVersion));
+    return MakeError(
+        ErrorKind::kUnsupportedVersion,
+        name + ": superfile format version " + std::to_string(version) +
+            " is not known to this library, known=" + std::to_string(kSuperfileFormatVersion));
   }
   OpenSectionPlace result;
   ARROW_ASSIGN_OR_RAISE(const std::string id, keys.Text(footer_key::kId));

@@ -192,9 +192,9 @@ class OpenedSuperfile final : public SuperfileReader {
       const std::string what = "text index of column " + std::to_string(region.field_id);
       if (part == nullptr) return Corrupt(what + " has no open part");
       Text text;
-      ARROW_ASSIGN_OR_RAISE(
-          text.index, text::TextIndexReader::Open(BufferOf(part->bytes), region.place.length,
-                                                  what + " in " + name_));
+      ARROW_ASSIGN_OR_RAISE(text.index,
+                            text::TextIndexReader::Open(BufferOf(part->bytes), region.place.length,
+                                                        what + " in " + name_));
       if (text.index->summary().row_count != section_.row_count) {
         return Corrupt(what + " has another row count");
       }
@@ -245,14 +245,13 @@ arrow::Result<std::shared_ptr<const SuperfileReader>> SuperfileReader::Open(
     std::shared_ptr<const RangeReader> file, ByteRange place,
     std::shared_ptr<arrow::Buffer> open_section, const SuperfileId& expected) {
   if (open_section->size() != place.length) {
-    return MakeError(ErrorKind::kCorrupt,
-                     "superfile " + expected.ToHex() +
-                         ": open section is cut short, length=" +
-                         std::to_string(open_section->size()) +
-                         ", expected=" + std::to_string(place.length));
+    return MakeError(ErrorKind::kCorrupt, "superfile " + expected.ToHex() +
+                                              ": open section is cut short, length=" +
+                                              std::to_string(open_section->size()) +
+                                              ", expected=" + std::to_string(place.length));
   }
-  auto opened = std::make_shared<OpenedSuperfile>(std::move(file), place, std::move(open_section),
-                                                  expected);
+  auto opened =
+      std::make_shared<OpenedSuperfile>(std::move(file), place, std::move(open_section), expected);
   ARROW_RETURN_NOT_OK(opened->Parse(expected));
   return opened;
 }

@@ -100,8 +100,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     const int64_t step =
         std::clamp<int64_t>(kStepBytes / std::max<int64_t>(row_bytes, 1), 1, kStepRowsMax);
     for (int64_t start = 0; start < batch.num_rows();) {
-      const int64_t rows = std::min({step, batch.num_rows() - start,
-                                     kRowGroupRowsMax - pending_rows_});
+      const int64_t rows =
+          std::min({step, batch.num_rows() - start, kRowGroupRowsMax - pending_rows_});
       ARROW_RETURN_NOT_OK(
           AddStep(*batch.Slice(start, rows), first_id.Plus(static_cast<uint64_t>(start))));
       start += rows;
@@ -131,7 +131,9 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     summary.max_id = ids_.max_id();
     for (const auto& stats : stats_) summary.columns.push_back(stats->Finish());
 
-    OpenSection section{.id = options_.id, .row_count = row_count()};
+    OpenSection section;
+    section.id = options_.id;
+    section.row_count = row_count();
     ARROW_ASSIGN_OR_RAISE(section.body_length, sink_->Tell());
     region_start_ = section.body_length;
     ByteWriter blocks;
@@ -139,7 +141,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     std::vector<std::shared_ptr<arrow::Buffer>> text_parts;
     for (auto& text : texts_) {
       ARROW_ASSIGN_OR_RAISE(FinishedTextColumn finished, text->Finish(*sink_));
-      ARROW_ASSIGN_OR_RAISE(const OpenRegion region, EndRegion(RegionKind::kText, text->field_id()));
+      ARROW_ASSIGN_OR_RAISE(const OpenRegion region,
+                            EndRegion(RegionKind::kText, text->field_id()));
       section.regions.push_back(region);
       section.parts.push_back({.kind = PartKind::kText,
                                .field_id = text->field_id(),
@@ -165,9 +168,9 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
 
   [[nodiscard]] arrow::Status CheckBatch(const arrow::RecordBatch& batch, const RowId& first_id) {
     if (!batch.schema()->Equals(*declared_, /*check_metadata=*/false)) {
-      return MakeError(ErrorKind::kInvalidArgument,
-                       "add rows to a superfile: columns are " + batch.schema()->ToString() +
-                           ", expected " + declared_->ToString());
+      return MakeError(ErrorKind::kInvalidArgument, "add rows to a superfile: columns are " +
+                                                        batch.schema()->ToString() + ", expected " +
+                                                        declared_->ToString());
     }
     for (int i = 0; i < batch.num_columns(); ++i) {
       if (!declared_->field(i)->nullable() && batch.column(i)->null_count() > 0) {
@@ -222,12 +225,13 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     ARROW_ASSIGN_OR_RAISE(const auto table,
                           arrow::Table::FromRecordBatches(file_schema_, pending_));
     if (parquet_ == nullptr) ARROW_RETURN_NOT_OK(OpenParquet(*table));
-    WrittenRowGroup group{.row_count = table->num_rows(),
-                          .codec = ToParquet(options_.compression)};
+    WrittenRowGroup group;
+    group.row_count = table->num_rows();
+    group.codec = ToParquet(options_.compression);
     ARROW_ASSIGN_OR_RAISE(group.offset, sink_->Tell());
-    ARROW_RETURN_NOT_OK(FromForeign(
-        GuardParquet([&] { return parquet_->WriteTable(*table, table->num_rows()); }),
-        "write a row group of a superfile"));
+    ARROW_RETURN_NOT_OK(
+        FromForeign(GuardParquet([&] { return parquet_->WriteTable(*table, table->num_rows()); }),
+                    "write a row group of a superfile"));
     ARROW_ASSIGN_OR_RAISE(const int64_t end, sink_->Tell());
     group.file = arrow::SliceBuffer(buffer_, 0, end);
     ARROW_ASSIGN_OR_RAISE(auto leaves, WalkPages(group, *parquet_schema_, /*skipped_leaves=*/1));
@@ -241,13 +245,11 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   arrow::Status OpenParquet(const arrow::Table& sample) {
     ARROW_ASSIGN_OR_RAISE(auto layout,
                           ChooseLayout(sample, *parquet_schema_, options_.compression));
-    auto arrow_properties =
-        parquet::ArrowWriterProperties::Builder().store_schema()->build();
+    auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
     return GuardParquet([&]() -> arrow::Status {
-      ARROW_ASSIGN_OR_RAISE(
-          parquet_, parquet::arrow::FileWriter::Open(*file_schema_, arrow::default_memory_pool(),
-                                                     sink_, std::move(layout),
-                                                     std::move(arrow_properties)));
+      ARROW_ASSIGN_OR_RAISE(parquet_, parquet::arrow::FileWriter::Open(
+                                          *file_schema_, arrow::default_memory_pool(), sink_,
+                                          std::move(layout), std::move(arrow_properties)));
       return arrow::Status::OK();
     });
   }
@@ -269,8 +271,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return region;
   }
 
-  arrow::Status WriteOpenSection(ByteSpan blocks, OpenSection& section,
-                                 SuperfileSummary& summary) {
+  arrow::Status WriteOpenSection(ByteSpan blocks, OpenSection& section, SuperfileSummary& summary) {
     ByteWriter row_map;
     pages_.Encode(row_map);
     if (row_map.size() > kInlineRowMapMax) {
@@ -278,14 +279,14 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
       ARROW_ASSIGN_OR_RAISE(const OpenRegion region, EndRegion(RegionKind::kRowMap, 0));
       section.regions.push_back(region);
     } else {
-      section.parts.push_back({.kind = PartKind::kRowMap, .bytes = row_map.bytes()});
+      section.parts.push_back({.kind = PartKind::kRowMap, .field_id = 0, .bytes = row_map.bytes()});
     }
     ByteWriter ids;
     ids_.Encode(ids);
     ARROW_ASSIGN_OR_RAISE(const auto schema, arrow::ipc::SerializeSchema(*file_schema_));
-    section.parts.push_back({.kind = PartKind::kSchema, .bytes = SpanOf(*schema)});
-    section.parts.push_back({.kind = PartKind::kIdMap, .bytes = ids.bytes()});
-    section.parts.push_back({.kind = PartKind::kBlockChecksums, .bytes = blocks});
+    section.parts.push_back({.kind = PartKind::kSchema, .field_id = 0, .bytes = SpanOf(*schema)});
+    section.parts.push_back({.kind = PartKind::kIdMap, .field_id = 0, .bytes = ids.bytes()});
+    section.parts.push_back({.kind = PartKind::kBlockChecksums, .field_id = 0, .bytes = blocks});
     ByteWriter out;
     EncodeOpenSection(section, out);
     ARROW_ASSIGN_OR_RAISE(summary.open_section.offset, sink_->Tell());
@@ -313,8 +314,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   std::shared_ptr<parquet::SchemaDescriptor> parquet_schema_;
   std::shared_ptr<arrow::ResizableBuffer> buffer_;  // what sink_ writes to
   std::shared_ptr<arrow::io::BufferOutputStream> sink_;
-  std::unique_ptr<parquet::arrow::FileWriter> parquet_;  // from the first row group on
-  std::vector<int> stored_;                              // ordinals in schema_.columns
+  std::unique_ptr<parquet::arrow::FileWriter> parquet_;     // from the first row group on
+  std::vector<int> stored_;                                 // ordinals in schema_.columns
   std::vector<std::unique_ptr<ColumnStatsBuilder>> stats_;  // one per stored column
   std::vector<std::unique_ptr<TextColumnWriter>> texts_;
   IdMapBuilder ids_;

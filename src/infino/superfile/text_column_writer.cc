@@ -68,9 +68,9 @@ arrow::Result<FinishedTextColumn> TextColumnWriter::Finish(arrow::io::OutputStre
   builder_.reset();
   ARROW_ASSIGN_OR_RAISE(const int64_t end, sink.Tell());
   if (end - start != index.blob_length) {
-    return MakeError(ErrorKind::kInternal, "write a text index: blob length=" +
-                                               std::to_string(end - start) + ", reported=" +
-                                               std::to_string(index.blob_length));
+    return MakeError(ErrorKind::kInternal,
+                     "write a text index: blob length=" + std::to_string(end - start) +
+                         ", reported=" + std::to_string(index.blob_length));
   }
   FinishedTextColumn finished;
   finished.open_part = std::move(index.open_part);

@@ -139,8 +139,8 @@ arrow::Result<int> VerifyParquet(const SuperfileReader& superfile) {
   parquet::ReaderProperties properties;
   properties.set_page_checksum_verification(true);
   auto file = parquet::ParquetFileReader::Open(ToRandomAccessFile(superfile.file()), properties);
-  ARROW_ASSIGN_OR_RAISE(auto reader, parquet::arrow::FileReader::Make(
-                                         arrow::default_memory_pool(), std::move(file)));
+  ARROW_ASSIGN_OR_RAISE(
+      auto reader, parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(file)));
   int64_t row = 0;
   for (int group = 0; group < reader->num_row_groups(); ++group) {
     ARROW_ASSIGN_OR_RAISE(const auto rows, reader->ReadRowGroup(group));
@@ -152,8 +152,8 @@ arrow::Result<int> VerifyParquet(const SuperfileReader& superfile) {
     row += rows->num_rows();
   }
   if (row != superfile.row_count()) {
-    return Corrupt(superfile, "footer has rows=" + std::to_string(row) + ", expected=" +
-                                  std::to_string(superfile.row_count()));
+    return Corrupt(superfile, "footer has rows=" + std::to_string(row) +
+                                  ", expected=" + std::to_string(superfile.row_count()));
   }
   return reader->parquet_reader()->metadata()->num_columns();
 }

@@ -15,7 +15,7 @@ namespace infino {
 
 /// The folder of a new table, "<name>-<32 hex digits>": never used before, also if the name was.
 /// Characters of `name` other than letters, digits, '_' and '-' become '_', so that any name makes
-/// one valid path segment; the catalog has the name itself.
+/// one valid path segment; long names are cut. The catalog has the name itself.
 [[nodiscard]] std::string TableFolder(std::string_view name, const CommitId& unique);
 
 /// "<folder>/_supertable/current".

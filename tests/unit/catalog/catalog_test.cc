@@ -25,9 +25,6 @@
 namespace infino {
 namespace {
 
-using testing::HasValue;
-using testing::IsError;
-using testing::IsOk;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -32,9 +32,6 @@
 namespace infino {
 namespace {
 
-using testing::HasValue;
-using testing::IsError;
-using testing::IsOk;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::Eq;
@@ -78,7 +75,7 @@ class ConnectionTest : public ::testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, ConnectionTest, ::testing::Values(true, false),
-                         [](const auto& info) { return info.param ? "memory" : "local"; });
+                         [](const auto& store) { return store.param ? "memory" : "local"; });
 
 TEST_P(ConnectionTest, CreatesAppendsAndSearches) {
   const auto connection = Open();

@@ -16,8 +16,6 @@
 namespace infino {
 namespace {
 
-using testing::IsError;
-using testing::IsOk;
 using ::testing::HasSubstr;
 
 std::shared_ptr<arrow::Schema> SampleSchema() {

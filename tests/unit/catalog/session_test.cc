@@ -16,7 +16,6 @@
 namespace infino {
 namespace {
 
-using testing::IsOk;
 
 std::shared_ptr<Session> MakeSession() {
   const std::shared_ptr<ObjectStore> store = MakeMemoryStore(SystemClock());

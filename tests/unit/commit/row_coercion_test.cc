@@ -185,8 +185,7 @@ class Refused : public ::testing::TestWithParam<Conversion> {};
 
 TEST_P(Refused, NamesTheColumnAndTheTypes) {
   const Conversion& conversion = GetParam();
-  const auto result =
-      CoerceColumn(FromJson(conversion.from, conversion.json), conversion.to);
+  const auto result = CoerceColumn(FromJson(conversion.from, conversion.json), conversion.to);
   ASSERT_THAT(result, IsError(ErrorKind::kInvalidArgument));
   EXPECT_THAT(result.status().message(), AllOf(HasSubstr("'x"), Not(HasSubstr("RecordBatch"))));
 }
@@ -298,10 +297,10 @@ TEST(RowCoercion, RefusesANullWhereTheSchemaForbidsIt) {
   ExpectRefused(schema, *BatchOf({"id"}, {FromJson(arrow::null(), "[null]")}),
                 "carries a null in it");
   const auto values = FromJson(arrow::int64(), "[5, null]");
-  const auto encoded = arrow::DictionaryArray::FromArrays(
-                           arrow::dictionary(arrow::int8(), arrow::int64()),
-                           FromJson(arrow::int8(), "[0, 1]"), values)
-                           .ValueOrDie();
+  const auto encoded =
+      arrow::DictionaryArray::FromArrays(arrow::dictionary(arrow::int8(), arrow::int64()),
+                                         FromJson(arrow::int8(), "[0, 1]"), values)
+          .ValueOrDie();
   ExpectRefused(schema, *BatchOf({"id"}, {encoded}), "carries a null in it");
 }
 
@@ -322,7 +321,8 @@ TEST(ValidateRows, NamesColumnAndRowOfTextThatIsNotUtf8) {
   const TypePtr texts[] = {arrow::utf8(), arrow::large_utf8(), arrow::utf8_view()};
   for (size_t i = 0; i < 3; ++i) {
     auto data = FromJson(types[i], R"(["fine", null, "cut off here", "fine"])")->data()->Copy();
-    // The views keep at most 12 bytes inside, so every value sits in the second buffer or the third.
+    // The views keep at most 12 bytes inside, so every value sits in the second buffer or the
+    // third.
     data->type = texts[i];
     const size_t place = i == 2 ? 1 : 2;
     auto bytes = arrow::Buffer::FromString(data->buffers[place]->ToString());

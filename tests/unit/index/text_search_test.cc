@@ -1,0 +1,228 @@
+#include "infino/index/text/text_search.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
+#include "infino/error.h"
+#include "infino/index/doc_filter.h"
+#include "infino/index/text/text_query.h"
+#include "infino/index/top_k.h"
+#include "support/matchers.h"
+#include "support/seed.h"
+#include "unit/index/text_fixture.h"
+
+namespace infino::text {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+void PrintTo(const TextQuery& query, std::ostream* out) {
+  for (const TextClause& clause : query.clauses) {
+    constexpr const char* kSigns[] = {"", "+", "-"};
+    *out << kSigns[static_cast<int>(clause.occur)] << query.terms[query.TermsOf(clause)[0].term]
+         << ' ';
+  }
+}
+
+/// Every corpus exercises another part of the format or of the scan.
+const std::vector<CorpusShape>& Shapes() {
+  static const std::vector<CorpusShape> kShapes = {
+      {.rows = 1, .vocabulary = 3, .length_min = 1, .length_max = 3, .null_share = 0},
+      {.rows = 300, .vocabulary = 50, .length_max = 5},
+      {.rows = 3000, .vocabulary = 2000, .length_max = 60},
+      {.rows = 9000, .vocabulary = 20000, .length_max = 20, .null_share = 0.1},
+      {.rows = 5000, .vocabulary = 8, .length_max = 12, .skew = 0},
+      {.rows = 150, .vocabulary = 400, .length_min = 500, .length_max = 3000},
+      {.rows = 20000, .vocabulary = 40, .length_max = 3, .null_share = 0.5},
+  };
+  return kShapes;
+}
+
+DocFilter RandomFilter(Random& random, uint32_t rows) {
+  DocFilter filter(rows);
+  const double share = random.Unit();
+  for (DocId doc = 0; doc < rows; ++doc) {
+    if (random.Unit() < share) filter.Exclude(doc);
+  }
+  return filter;
+}
+
+TEST(TextSearch, RanksAsTheTextbookDoesAtEveryK) {
+  Random random(TestSeed());
+  for (const CorpusShape& shape : Shapes()) {
+    const Corpus corpus = RandomCorpus(random, shape);
+    const BuiltIndex index = Build(corpus);
+    const Oracle oracle(corpus);
+    for (int i = 0; i < 60; ++i) {
+      const TextQuery query = RandomQuery(random, shape.vocabulary, i % 3 == 0 ? 20 : 4);
+      const std::optional<DocFilter> filter =
+          i % 4 == 0 ? std::optional(RandomFilter(random, shape.rows)) : std::nullopt;
+      const DocFilter* passes = filter.has_value() ? &*filter : nullptr;
+      const double k1 = i % 2 == 0 ? 1.2 : random.Unit() * 3;
+      const double b = i % 2 == 0 ? 0.75 : (i % 10 == 5 ? 0 : random.Unit());
+      for (const uint64_t k : {uint64_t{1}, uint64_t{10}, uint64_t{100}, uint64_t{1000},
+                               std::numeric_limits<uint64_t>::max()}) {
+        const std::vector<ScoredDoc> expected = oracle.Rank(query, k1, b, k, passes);
+        for (const bool prune : {true, false}) {
+          const TextSearchOptions options{.k = k, .k1 = k1, .b = b, .prune = prune};
+          ASSERT_THAT(Rank(index, query, options, passes), HasValue(expected))
+              << ::testing::PrintToString(query) << " k=" << k << " prune=" << prune
+              << " rows=" << shape.rows;
+        }
+      }
+    }
+  }
+}
+
+TEST(TextSearch, MatchesAndCountsWhatTheTextbookMatches) {
+  Random random(TestSeed() + 1);
+  for (const CorpusShape& shape : Shapes()) {
+    const Corpus corpus = RandomCorpus(random, shape);
+    const BuiltIndex index = Build(corpus);
+    const Oracle oracle(corpus);
+    for (int i = 0; i < 60; ++i) {
+      const TextQuery query = RandomQuery(random, shape.vocabulary, 6);
+      const std::optional<DocFilter> filter =
+          i % 2 == 0 ? std::optional(RandomFilter(random, shape.rows)) : std::nullopt;
+      const DocFilter* passes = filter.has_value() ? &*filter : nullptr;
+      const std::vector<DocId> expected = oracle.Match(query, passes);
+      ASSERT_THAT(MatchAll(index, query, passes), HasValue(expected))
+          << ::testing::PrintToString(query);
+      ASSERT_THAT(CountAll(index, query, passes), HasValue(expected.size()))
+          << ::testing::PrintToString(query);
+    }
+  }
+}
+
+TEST(TextSearch, EqualDocumentsComeInTheirOrder) {
+  const Corpus corpus(10'000, "a b c");
+  const BuiltIndex index = Build(corpus);
+  INFINO_ASSERT_OK_AND_ASSIGN(const std::vector<ScoredDoc> top,
+                              Rank(index, QueryOf("a c"), {.k = 300}));
+  ASSERT_EQ(top.size(), 300);
+  for (DocId doc = 0; doc < 300; ++doc) EXPECT_EQ(top[doc].doc, doc);
+}
+
+TEST(TextSearch, RepeatedWordsCountEachTime) {
+  const Corpus corpus = {"fox", "dog fox", "dog dog"};
+  const BuiltIndex index = Build(corpus);
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto once, Rank(index, QueryOf("fox"), {.k = 1}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto twice, Rank(index, QueryOf("fox fox"), {.k = 1}));
+  EXPECT_FLOAT_EQ(twice[0].score, 2 * once[0].score);
+}
+
+TEST(TextSearch, EmptyQueriesAndIndexesFindNothing) {
+  for (const Corpus& corpus : {Corpus{}, Corpus{std::nullopt, "", " "}, Corpus{"a"}}) {
+    const BuiltIndex index = Build(corpus);
+    EXPECT_THAT(Rank(index, QueryOf(""), {}), HasValue(IsEmpty()));
+    EXPECT_THAT(Rank(index, QueryOf("zebra"), {}), HasValue(IsEmpty()));
+    EXPECT_THAT(Rank(index, QueryOf("zebra +a"), {.k = 0}), HasValue(IsEmpty()));
+    EXPECT_THAT(MatchAll(index, QueryOf("zebra")), HasValue(IsEmpty()));
+    EXPECT_THAT(CountAll(index, QueryOf("")), HasValue(uint64_t{0}));
+  }
+}
+
+TEST(TextSearch, KZeroFindsNothing) {
+  const BuiltIndex index = Build({"a", "a b"});
+  EXPECT_THAT(Rank(index, QueryOf("a"), {.k = 0}), HasValue(IsEmpty()));
+}
+
+TEST(TextSearch, RejectsParametersThatBm25DoesNotHave) {
+  const BuiltIndex index = Build({"a"});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const TextSearchOptions& options :
+       {TextSearchOptions{.k1 = -1}, TextSearchOptions{.k1 = nan}, TextSearchOptions{.b = 1.5},
+        TextSearchOptions{.b = nan},
+        TextSearchOptions{.k1 = std::numeric_limits<double>::infinity()}}) {
+    EXPECT_THAT(TextSearch::Make(*index.reader, QueryOf("a"), nullptr, options),
+                IsError(ErrorKind::kInvalidArgument));
+  }
+}
+
+TEST(TextSearch, RejectsPhrases) {
+  const BuiltIndex index = Build({"a b"});
+  TextQuery query = QueryOf("a b");
+  query.clauses = {{.kind = ClauseKind::kPhrase, .terms_begin = 0, .terms_end = 2}};
+  EXPECT_THAT(TextSearch::Make(*index.reader, query, nullptr, {}),
+              IsError(ErrorKind::kInvalidArgument));
+}
+
+TEST(TextSearch, RejectsStatisticsThatContradictTheIndex) {
+  const BuiltIndex index = Build({"a", "a b", "b"});
+  const TextQuery query = QueryOf("a");
+  const std::vector<TextStatistics> wrong = {
+      {.rows_with_token = 2, .token_total = 4, .document_frequencies = {2}},
+      {.rows_with_token = 3, .token_total = 2, .document_frequencies = {2}},
+      {.rows_with_token = 3, .token_total = 4, .document_frequencies = {1}},
+      {.rows_with_token = 3, .token_total = 4, .document_frequencies = {4}},
+      {.rows_with_token = 3, .token_total = 4, .document_frequencies = {}},
+  };
+  for (const TextStatistics& statistics : wrong) {
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto search,
+                                TextSearch::Make(*index.reader, query, nullptr, {}));
+    EXPECT_THAT(search->SetStatistics(statistics), IsError(ErrorKind::kInvalidArgument));
+  }
+}
+
+TEST(TextSearch, TakesNoMoreRoundsThanItDeclares) {
+  Random random(TestSeed() + 2);
+  const CorpusShape shape{.rows = 4000, .vocabulary = 5000, .length_max = 30};
+  const BuiltIndex index = Build(RandomCorpus(random, shape));
+  ASSERT_FALSE(index.reader->inline_dictionary().has_value());
+  for (int i = 0; i < 50; ++i) {
+    Rounds rounds;
+    INFINO_ASSERT_OK(Rank(index, RandomQuery(random, shape.vocabulary, 8), {}, nullptr, &rounds));
+    EXPECT_LE(rounds.rounds, 2);  // no list is longer than the first read
+  }
+  const std::string common = WordOfRank(0);
+  Rounds count;
+  INFINO_ASSERT_OK(CountAll(index, QueryOf(common), nullptr, &count));
+  EXPECT_EQ(count.rounds, 1);
+  EXPECT_EQ(count.ranges, 1);
+  Rounds absent;
+  INFINO_ASSERT_OK(Rank(index, QueryOf("zzzzzzzz"), {}, nullptr, &absent));
+  EXPECT_EQ(absent.rounds, 0);
+}
+
+TEST(TextSearch, SmallDictionariesCostNoRound) {
+  const BuiltIndex index = Build({"a", "b a", "c"});
+  ASSERT_TRUE(index.reader->inline_dictionary().has_value());
+  Rounds rounds;
+  INFINO_ASSERT_OK(CountAll(index, QueryOf("a"), nullptr, &rounds));
+  INFINO_ASSERT_OK(Rank(index, QueryOf("c"), {}, nullptr, &rounds));  // in one document
+  EXPECT_EQ(rounds.rounds, 0);
+  INFINO_ASSERT_OK(Rank(index, QueryOf("a"), {}, nullptr, &rounds));
+  EXPECT_EQ(rounds.rounds, 1);
+}
+
+TEST(TextSearch, LongListsTakeAThirdRound) {
+  // Gaps too irregular to pack well, so that the list is longer than the first read.
+  Random random(TestSeed() + 3);
+  Corpus corpus;
+  std::string many = "a";
+  for (int i = 0; i < 40; ++i) many += " a";
+  for (int row = 0; row < 900'000; ++row) {
+    corpus.emplace_back(random.Below(128) == 0 ? many : random.Below(4) == 0 ? "b" : "a");
+  }
+  const BuiltIndex index = Build(corpus);
+  Rounds rounds;
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto top,
+                              Rank(index, QueryOf("a b"), {.k = 50}, nullptr, &rounds));
+  EXPECT_EQ(rounds.rounds, 2);
+  const Oracle oracle(corpus);
+  EXPECT_EQ(top, oracle.Rank(QueryOf("a b"), 1.2, 0.75, 50));
+  EXPECT_THAT(MatchAll(index, QueryOf("b a")), HasValue(oracle.Match(QueryOf("b a"))));
+}
+
+}  // namespace
+}  // namespace infino::text

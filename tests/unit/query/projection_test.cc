@@ -15,8 +15,6 @@
 namespace infino {
 namespace {
 
-using testing::IsError;
-using testing::IsOk;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

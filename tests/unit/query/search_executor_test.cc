@@ -26,8 +26,6 @@
 namespace infino {
 namespace {
 
-using testing::IsError;
-using testing::IsOk;
 using ::testing::ElementsAre;
 
 /// Bytes that are resident or not, as told; notes what was asked of it, in `log`.

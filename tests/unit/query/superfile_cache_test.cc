@@ -21,8 +21,6 @@
 namespace infino {
 namespace {
 
-using testing::IsError;
-using testing::IsOk;
 using ::testing::HasSubstr;
 
 constexpr int64_t kBudget = int64_t{64} << 20;

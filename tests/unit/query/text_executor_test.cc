@@ -22,9 +22,6 @@
 namespace infino {
 namespace {
 
-using testing::HasValue;
-using testing::IsError;
-using testing::IsOk;
 using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::IsEmpty;

@@ -23,8 +23,6 @@
 namespace infino {
 namespace {
 
-using testing::IsError;
-using testing::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

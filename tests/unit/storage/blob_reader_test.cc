@@ -1,5 +1,6 @@
 #include "infino/storage/blob_reader.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -78,8 +79,8 @@ TEST_F(BlobReaderTest, WhatIsResidentIsNotFetchedAgain) {
 
 TEST_F(BlobReaderTest, ARangePastTheSizeFailsBeforeAnyRequest) {
   const BlobReader reader = Reader();
-  for (const ByteRange range : {ByteRange{20'000, 1}, ByteRange{-1, 1}, ByteRange{0, -1},
-                                ByteRange{1, int64_t{1} << 62}}) {
+  for (const ByteRange range :
+       {ByteRange{20'000, 1}, ByteRange{-1, 1}, ByteRange{0, -1}, ByteRange{1, int64_t{1} << 62}}) {
     EXPECT_THAT(Wait(reader.Read({{0, 1}, range})), IsError(ErrorKind::kCorrupt));
     EXPECT_FALSE(reader.TryRead(std::vector{range}).has_value());
   }

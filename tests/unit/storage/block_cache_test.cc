@@ -137,7 +137,9 @@ TEST(BlockCache, AFailedFetchIsToldToAllAndForgotten) {
   pending.MarkFinished(MakeError(ErrorKind::kUnavailable, "down"));
   EXPECT_THAT(Wait(first), IsError(ErrorKind::kUnavailable));
   EXPECT_THAT(Wait(second), IsError(ErrorKind::kUnavailable));
-  const BlockCache::Fetch good = [](ByteRange range) -> BufferFuture { return Content("a", range); };
+  const BlockCache::Fetch good = [](ByteRange range) -> BufferFuture {
+    return Content("a", range);
+  };
   INFINO_EXPECT_OK(Wait(cache.GetOrFetch(key, {0, 100}, good)));
 }
 

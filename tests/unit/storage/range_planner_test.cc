@@ -1,5 +1,6 @@
 #include "infino/storage/range_planner.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

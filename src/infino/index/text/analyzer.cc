@@ -21,8 +21,10 @@
 #include <unicode/stringpiece.h>
 #include <unicode/uchar.h>
 #include <unicode/umachine.h>
+#include <unicode/urename.h>
 #include <unicode/utypes.h>
 
+#include "infino/common/bytes.h"
 #include "infino/error.h"
 #include "infino/index/text/ascii_word.h"
 #include "infino/index/text/word_break.h"
@@ -95,21 +97,15 @@ icu::StringPiece PieceOf(std::string_view utf8) {
   return {utf8.data(), static_cast<int32_t>(utf8.size())};
 }
 
-// Brings `utf8`, which is valid, to NFC: `utf8` itself, or `scratch` holding the result.
-arrow::Result<std::string_view> ToNfc(std::string_view utf8, std::string& scratch) {
-  UErrorCode code = U_ZERO_ERROR;
+// Brings `utf8`, which is valid, to NFC: `utf8` itself, or `scratch` holding the result. When ICU
+// fails, `code` says why and the text stays as it is.
+std::string_view ToNfc(std::string_view utf8, std::string& scratch, UErrorCode& code) {
   const icu::Normalizer2* nfc = icu::Normalizer2::getNFCInstance(code);
-  if (U_SUCCESS(code) && nfc->isNormalizedUTF8(PieceOf(utf8), code) != 0) return utf8;
-  if (U_SUCCESS(code)) {
-    scratch.clear();
-    icu::StringByteSink<std::string> sink(&scratch);
-    nfc->normalizeUTF8(0, PieceOf(utf8), sink, nullptr, code);
-  }
-  if (U_FAILURE(code)) {
-    return MakeError(ErrorKind::kInternal,
-                     std::string("Cannot normalise text: ICU says ") + u_errorName(code));
-  }
-  return scratch;
+  if (U_FAILURE(code) || nfc->isNormalizedUTF8(PieceOf(utf8), code) != 0) return utf8;
+  scratch.clear();
+  icu::StringByteSink<std::string> sink(&scratch);
+  nfc->normalizeUTF8(0, PieceOf(utf8), sink, nullptr, code);
+  return U_FAILURE(code) ? utf8 : scratch;
 }
 
 bool IsCaseIgnorable(char32_t value) {
@@ -194,29 +190,35 @@ namespace {
 class Analysis {
  public:
   Analysis(std::string_view utf8, TokenSink sink, bool remove_stop_words, sb_stemmer* stemmer)
-      : utf8_(utf8), sink_(sink), remove_stop_words_(remove_stop_words), stemmer_(stemmer) {}
+      : utf8_(utf8),
+        bytes_(AsBytes(utf8)),
+        sink_(sink),
+        remove_stop_words_(remove_stop_words),
+        stemmer_(stemmer) {}
 
   arrow::Status Run() {
     size_t offset = 0;
     while (offset < utf8_.size()) {
-      const unsigned traits = AsciiTraitsOf(utf8_[offset]);
+      const unsigned traits = AsciiTraitsOf(bytes_[offset]);
       if ((traits & kAsciiWord) != 0) {
-        const AsciiWord word = FindAsciiWord(utf8_, offset);
+        const AsciiWord word = FindAsciiWord(bytes_, offset);
         if (word.undecided) {
-          ARROW_ASSIGN_OR_RAISE(offset, TakeStretch(offset));
-        } else {
-          if (word.makes_word) {
-            TakeAsciiWord(utf8_.substr(offset, word.end - offset), word.has_upper);
-          }
-          offset = word.end;
+          offset = TakeStretch(offset);
+          continue;
         }
+        if (word.makes_word) {
+          TakeAsciiWord(utf8_.substr(offset, word.end - offset), word.has_upper);
+        }
+        offset = word.end;
       } else if ((traits & kNotAscii) != 0) {
-        ARROW_ASSIGN_OR_RAISE(offset, TakeStretch(SegmentBegin(offset)));
+        offset = TakeStretch(SegmentBegin(offset));
       } else {
         ++offset;
       }
     }
-    return arrow::Status::OK();
+    if (U_SUCCESS(code_)) return arrow::Status::OK();
+    return MakeError(ErrorKind::kInternal,
+                     std::string("Cannot normalise text: ICU says ") + u_errorName(code_));
   }
 
  private:
@@ -224,53 +226,45 @@ class Analysis {
   // the character before it, which isn't part of a word, or is a blank.
   [[nodiscard]] size_t SegmentBegin(size_t offset) const {
     if (offset == 0) return offset;
-    const unsigned before = AsciiTraitsOf(utf8_[offset - 1]);
+    const unsigned before = AsciiTraitsOf(bytes_[offset - 1]);
     return (before & (kNotAscii | kAsciiBlank)) == 0 ? offset - 1 : offset;
   }
 
   // Takes all words from `begin`, which is a boundary, to the first ASCII blank that an ASCII
   // character follows, or to the first byte that isn't UTF-8. Returns where to go on.
-  arrow::Result<size_t> TakeStretch(size_t begin) {
+  size_t TakeStretch(size_t begin) {
     const WordBreaker& breaker = WordBreaker::Get();
     unsigned traits = 0;
     size_t end = begin;
-    size_t resume = utf8_.size();
-    while (end < utf8_.size()) {
+    while (end < utf8_.size() && !EndsStretch(end)) {
       const DecodedChar decoded = DecodeChar(utf8_, end);
-      if (decoded.value == DecodedChar::kNotUtf8) {
-        resume = end + 1;
-        break;
-      }
-      if ((AsciiTraitsOf(utf8_[end]) & kAsciiBlank) != 0 &&
-          (end + 1 == utf8_.size() || (AsciiTraitsOf(utf8_[end + 1]) & kNotAscii) == 0)) {
-        resume = end + 1;
-        break;
-      }
+      if (decoded.value == DecodedChar::kNotUtf8) break;
       traits |= breaker.TraitsOf(decoded.value).traits();
       end += decoded.size;
     }
     std::string_view stretch = utf8_.substr(begin, end - begin);
-    if ((traits & kMayCompose) != 0) {
-      ARROW_ASSIGN_OR_RAISE(stretch, ToNfc(stretch, normalized_));
-    }
+    if ((traits & kMayCompose) != 0) stretch = ToNfc(stretch, normalized_, code_);
     for (size_t offset = 0; offset < stretch.size();) {
       const WordBreaker::Segment segment = breaker.Next(stretch, offset);
       if ((segment.traits & kMakesWord) != 0) {
-        ARROW_RETURN_NOT_OK(TakeWord(stretch.substr(offset, segment.end - offset), segment.traits));
+        TakeWord(stretch.substr(offset, segment.end - offset), segment.traits);
       }
       offset = segment.end;
     }
-    return resume;
+    return end + 1;
   }
 
-  arrow::Status TakeWord(std::string_view word, unsigned traits) {
+  [[nodiscard]] bool EndsStretch(size_t offset) const {
+    return (AsciiTraitsOf(bytes_[offset]) & kAsciiBlank) != 0 &&
+           (offset + 1 == utf8_.size() || (AsciiTraitsOf(bytes_[offset + 1]) & kNotAscii) == 0);
+  }
+
+  void TakeWord(std::string_view word, unsigned traits) {
     if ((traits & kHasLowerCase) != 0) {
       ToLower(word, lower_);
       word = lower_;
       // A small letter may compose with its mark where the capital doesn't: H and U+0331.
-      if ((traits & kMayCompose) != 0) {
-        ARROW_ASSIGN_OR_RAISE(word, ToNfc(lower_, normalized_word_));
-      }
+      if ((traits & kMayCompose) != 0) word = ToNfc(lower_, normalized_word_, code_);
     }
     while (word.size() > Analyzer::kTokenLengthMax) {
       size_t end = 0;
@@ -281,7 +275,6 @@ class Analysis {
       word.remove_prefix(end);
     }
     if (!word.empty()) Emit(word);
-    return arrow::Status::OK();
   }
 
   void TakeAsciiWord(std::string_view word, bool has_upper) {
@@ -308,18 +301,20 @@ class Analysis {
 
   // The stem of `term`; `term` itself when memory runs out or nothing would be left.
   [[nodiscard]] std::string_view Stem(std::string_view term) const {
-    const auto* symbols = static_cast<const sb_symbol*>(static_cast<const void*>(term.data()));
-    const sb_symbol* stem = sb_stemmer_stem(stemmer_, symbols, static_cast<int>(term.size()));
+    const sb_symbol* stem =
+        sb_stemmer_stem(stemmer_, AsBytes(term).data(), static_cast<int>(term.size()));
     const int size = sb_stemmer_length(stemmer_);
     if (stem == nullptr || size <= 0) return term;
-    return {static_cast<const char*>(static_cast<const void*>(stem)), static_cast<size_t>(size)};
+    return AsText({stem, static_cast<size_t>(size)});
   }
 
   std::string_view utf8_;
+  ByteSpan bytes_;  // the same
   TokenSink sink_;
   bool remove_stop_words_;
   sb_stemmer* stemmer_;
   uint32_t position_ = 0;
+  UErrorCode code_ = U_ZERO_ERROR;
   std::string normalized_;
   std::string lower_;
   std::string normalized_word_;
@@ -336,13 +331,9 @@ arrow::Status CheckChoice(std::string_view option, std::string_view value,
 }  // namespace
 
 arrow::Result<std::unique_ptr<Analyzer>> Analyzer::Make(const TextIndexOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckChoice("analyzer", options.analyzer, "standard"));
-  if (options.stopwords) {
-    ARROW_RETURN_NOT_OK(CheckChoice("stopwords", *options.stopwords, "english"));
-  }
-  if (options.stemmer) {
-    ARROW_RETURN_NOT_OK(CheckChoice("stemmer", *options.stemmer, "english"));
-  }
+  ARROW_RETURN_NOT_OK(CheckChoice("analyzer", options.analyzer, "standard") &
+                      CheckChoice("stopwords", options.stopwords.value_or("english"), "english") &
+                      CheckChoice("stemmer", options.stemmer.value_or("english"), "english"));
   std::unique_ptr<StemmerPool> stemmers;
   if (options.stemmer) stemmers = std::make_unique<StemmerPool>();
 

@@ -71,6 +71,8 @@ class Analyzer {
 
   Analyzer(const Analyzer&) = delete;
   Analyzer& operator=(const Analyzer&) = delete;
+  Analyzer(Analyzer&&) = delete;
+  Analyzer& operator=(Analyzer&&) = delete;
   ~Analyzer();
 
   /// Gives `sink` the tokens of `utf8` in order. Bytes that are not UTF-8 separate words like

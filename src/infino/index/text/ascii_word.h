@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "infino/common/bytes.h"
 
@@ -43,12 +42,14 @@ inline constexpr std::array<uint8_t, 256> kAsciiTraits = [] {
   return table;
 }();
 
-inline unsigned AsciiTraitsOf(char byte) {
-  return kAsciiTraits[static_cast<unsigned char>(byte)];
+inline unsigned AsciiTraitsOf(uint8_t byte) {
+  return kAsciiTraits[byte];
 }
 
 inline char ToLowerAscii(char byte) {
-  return (AsciiTraitsOf(byte) & kAsciiUpper) != 0 ? static_cast<char>(byte + ('a' - 'A')) : byte;
+  return (AsciiTraitsOf(static_cast<uint8_t>(byte)) & kAsciiUpper) != 0
+             ? static_cast<char>(byte + ('a' - 'A'))
+             : byte;
 }
 
 /// Whether `middle`, next to `before` and `after`, is inside a word.
@@ -94,10 +95,9 @@ struct AsciiWord {
 };
 
 /// Extends `word` over letters, digits and underscores.
-inline void SkipWordBytes(std::string_view text, AsciiWord& word) {
-  const auto* bytes = static_cast<const uint8_t*>(static_cast<const void*>(text.data()));
+inline void SkipWordBytes(ByteSpan text, AsciiWord& word) {
   while (text.size() - word.end >= sizeof(uint64_t)) {
-    const AsciiKinds kinds(LoadU64(bytes + word.end));
+    const AsciiKinds kinds(LoadU64(text.data() + word.end));
     const uint64_t others = ~kinds.words & AsciiKinds::kHighs;
     // The bits below the first byte of another kind; all when there is none.
     const uint64_t before = others == 0 ? ~uint64_t{0} : (others & (~others + 1)) - 1;
@@ -118,7 +118,7 @@ inline void SkipWordBytes(std::string_view text, AsciiWord& word) {
 }
 
 /// The word whose first byte, a letter, digit or underscore, is at `begin`.
-inline AsciiWord FindAsciiWord(std::string_view text, size_t begin) {
+inline AsciiWord FindAsciiWord(ByteSpan text, size_t begin) {
   AsciiWord word{.end = begin};
   while (true) {
     SkipWordBytes(text, word);

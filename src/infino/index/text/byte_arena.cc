@@ -13,7 +13,7 @@ namespace infino::text {
 namespace {
 
 /// Sizes of a stream's slices, links included; the last one repeats.
-constexpr std::array<uint16_t, 12> kSliceSizes = {8,   16,  24,  40,   64,   104,
+constexpr std::array<uint16_t, 12> kSliceSizes = {8,   16,  24,  40,  64,   104,
                                                   168, 272, 440, 712, 1152, 1864};
 
 uint32_t SliceSize(uint8_t level) {

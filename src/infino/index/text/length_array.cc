@@ -40,9 +40,8 @@ LengthChunk WriteLengthChunk(std::span<const uint32_t> lengths, ByteWriter& out)
     lengths = lengths.subspan(kBlockSize);
   }
   PackArray(lengths, width, rest);
-  const LengthChunk chunk{.offset = out.size(),
-                          .checksum = Crc32c(bytes),
-                          .width = static_cast<uint8_t>(width)};
+  const LengthChunk chunk{
+      .offset = out.size(), .checksum = Crc32c(bytes), .width = static_cast<uint8_t>(width)};
   out.WriteBytes(bytes);
   return chunk;
 }
@@ -63,7 +62,7 @@ arrow::Status LengthReader::MoveTo(DocId doc) {
     return CorruptIndex(index_->name(), "document lengths end too early");
   }
   const ByteSpan bytes = section.subspan(chunk.offset, size);
-  if (Crc32c(bytes) != chunk.checksum) {
+  if (!ChecksumMatches(bytes, chunk.checksum)) {
     return CorruptIndex(index_->name(), "checksum of document lengths does not match: offset=" +
                                             std::to_string(chunk.offset));
   }

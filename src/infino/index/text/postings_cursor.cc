@@ -17,7 +17,6 @@
 #include "infino/codec/bit_packing.h"
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
-#include "infino/common/checksum.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/block_reader.h"
 #include "infino/index/text/impacts.h"
@@ -78,9 +77,8 @@ void PostingsCursor::OpenSingle(const TermEntry& entry) {
   docs_ = {entry.single_doc};
   frequencies_ = {entry.impacts.front().frequency};
   own_lengths_ = {entry.impacts.front().length};
-  blocks_.push_back({.begin = entry.single_doc,
-                     .last = entry.single_doc,
-                     .bound = BoundOf(entry.impacts)});
+  blocks_.push_back(
+      {.begin = entry.single_doc, .last = entry.single_doc, .bound = BoundOf(entry.impacts)});
   docs_decoded_ = true;
   frequencies_decoded_ = true;
   loaded_ = true;
@@ -90,7 +88,7 @@ arrow::Status PostingsCursor::OpenOnlyBlock() {
   const ByteSpan all = BytesOf(*first_);
   if (all.size() < kChecksumSize) return Corrupt("postings are too short");
   const ByteSpan content = all.first(all.size() - kChecksumSize);
-  if (Crc32c(content) != LoadU32(all.data() + content.size())) {
+  if (!ChecksumMatches(content, LoadU32(all.data() + content.size()))) {
     return Corrupt("checksum of postings does not match");
   }
   BlockReader in(content);
@@ -128,7 +126,7 @@ arrow::Status PostingsCursor::OpenSkipData(uint64_t skip_length, uint64_t postin
     return Corrupt("skip data is too short");
   }
   const ByteSpan content = all.first(skip_length - kChecksumSize);
-  if (Crc32c(content) != LoadU32(all.data() + content.size())) {
+  if (!ChecksumMatches(content, LoadU32(all.data() + content.size()))) {
     return Corrupt("checksum of skip data does not match");
   }
   const size_t count = (block_total() + kSuperBlockBlocks - 1) / kSuperBlockBlocks;
@@ -177,12 +175,13 @@ std::optional<ByteRange> PostingsCursor::Missing() const {
                    .length = static_cast<int64_t>(last.offset + last.length - first.offset)};
 }
 
-void PostingsCursor::Supply(std::shared_ptr<arrow::Buffer> rest) { rest_ = std::move(rest); }
+void PostingsCursor::Supply(std::shared_ptr<arrow::Buffer> rest) {
+  rest_ = std::move(rest);
+}
 
 uint32_t PostingsCursor::CountOf(size_t block) const {
   const size_t ordinal = super_block_ * kSuperBlockBlocks + block;
-  return std::min(kBlockSize,
-                  document_count_ - static_cast<uint32_t>(ordinal) * kBlockSize);
+  return std::min(kBlockSize, document_count_ - static_cast<uint32_t>(ordinal) * kBlockSize);
 }
 
 arrow::Status PostingsCursor::LoadSuperBlock(size_t ordinal) {
@@ -196,7 +195,7 @@ arrow::Status PostingsCursor::LoadSuperBlock(size_t ordinal) {
   const ByteSpan all = BytesOf(in_rest ? *rest_ : *first_);
   const uint64_t start = super_block.offset - (in_rest ? super_blocks_[rest_begin_].offset : 0);
   super_block_bytes_ = all.subspan(start, super_block.length);
-  if (!super_block.verified && Crc32c(super_block_bytes_) != super_block.checksum) {
+  if (!super_block.verified && !ChecksumMatches(super_block_bytes_, super_block.checksum)) {
     return Corrupt("checksum of postings does not match");
   }
   super_block.verified = true;

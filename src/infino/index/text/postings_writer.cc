@@ -19,7 +19,9 @@ namespace {
 static_assert(kBlockSize == kPackedBlockCount);
 
 /// Bytes of a bitmap that reaches from `next` to `last`.
-size_t BitmapBytes(DocId next, DocId last) { return (size_t{last} - next) / 8 + 1; }
+size_t BitmapBytes(DocId next, DocId last) {
+  return (size_t{last} - next) / 8 + 1;
+}
 
 }  // namespace
 

@@ -79,13 +79,12 @@ class Parser {
       : text_(text), analyzer_(analyzer), options_(options), quotes_(FindQuotes(text, 0)) {}
 
   arrow::Result<TextQuery> Parse() {
-    size_t offset = 0;
-    while (offset < text_.size()) {
-      const DecodedChar decoded = DecodeChar(text_, offset);
+    while (offset_ < text_.size()) {
+      const DecodedChar decoded = DecodeChar(text_, offset_);
       if (IsBlank(decoded.value)) {
-        offset += decoded.size;
+        offset_ += decoded.size;
       } else {
-        ARROW_ASSIGN_OR_RAISE(offset, TakeRun(offset));
+        ARROW_RETURN_NOT_OK(TakeRun());
       }
     }
     if (query_.clauses.empty() || has_positive_) return std::move(query_);
@@ -95,8 +94,9 @@ class Parser {
   }
 
  private:
-  arrow::Result<size_t> TakeRun(size_t begin);
-  arrow::Status TakePiece(std::string_view piece, Occur occur, bool ends_run);
+  arrow::Status TakeRun();
+  arrow::Status TakePhrase(Occur occur);
+  arrow::Status TakePiece(Occur occur);
   arrow::Status AddTerms(std::string_view text, Occur occur);
   arrow::Status AddPrefix(std::string_view word, Occur occur);
   arrow::Status AddPhrase(std::string_view text, Occur occur);
@@ -110,7 +110,8 @@ class Parser {
   std::string_view text_;
   const Analyzer& analyzer_;     // NOLINT(cppcoreguidelines-avoid-const-or-ref-data-members): local
   const ParseOptions& options_;  // NOLINT(cppcoreguidelines-avoid-const-or-ref-data-members): local
-  Quotes quotes_;                // the next ones not yet passed
+  size_t offset_ = 0;
+  Quotes quotes_;  // the next ones not yet passed
   TextQuery query_;
   std::unordered_map<std::string, uint32_t> ordinals_;
   bool too_many_ = false;
@@ -142,30 +143,29 @@ Occur Parser::SignAt(size_t begin) const {
   return sign == '+' ? Occur::kMust : Occur::kMustNot;
 }
 
-// Takes the run that begins at `begin`: pieces of text and phrases up to a blank. Returns its end.
-arrow::Result<size_t> Parser::TakeRun(size_t begin) {
-  size_t offset = begin;
-  Occur occur = SignAt(begin);
-  if (occur != Occur::kShould) ++offset;
-  while (offset < text_.size()) {
-    if (offset == quotes_.open) {
-      const size_t close = quotes_.close;
-      ARROW_RETURN_NOT_OK(AddPhrase(text_.substr(offset + 1, close - offset - 1), occur));
-      quotes_ = FindQuotes(text_, close + 1);
-      offset = close + 1;
-    } else {
-      const size_t end = EndOfPiece(offset);
-      if (end == offset) break;
-      const bool ends_run = end != quotes_.open;
-      ARROW_RETURN_NOT_OK(TakePiece(text_.substr(offset, end - offset), occur, ends_run));
-      offset = end;
-    }
+// Takes the run at the offset: pieces of text and phrases up to a blank.
+arrow::Status Parser::TakeRun() {
+  Occur occur = SignAt(offset_);
+  if (occur != Occur::kShould) ++offset_;
+  while (offset_ < text_.size() && !IsBlank(DecodeChar(text_, offset_).value)) {
+    ARROW_RETURN_NOT_OK(offset_ == quotes_.open ? TakePhrase(occur) : TakePiece(occur));
     occur = Occur::kShould;
   }
-  return offset;
+  return arrow::Status::OK();
 }
 
-arrow::Status Parser::TakePiece(std::string_view piece, Occur occur, bool ends_run) {
+arrow::Status Parser::TakePhrase(Occur occur) {
+  const std::string_view text = text_.substr(offset_ + 1, quotes_.close - offset_ - 1);
+  offset_ = quotes_.close + 1;
+  quotes_ = FindQuotes(text_, offset_);
+  return AddPhrase(text, occur);
+}
+
+arrow::Status Parser::TakePiece(Occur occur) {
+  const size_t end = EndOfPiece(offset_);
+  const std::string_view piece = text_.substr(offset_, end - offset_);
+  offset_ = end;
+  const bool ends_run = end != quotes_.open;
   if (!ends_run || !piece.ends_with('*')) return AddTerms(piece, occur);
   const std::string_view stem = piece.substr(0, piece.size() - 1);
   const std::optional<size_t> word = analyzer_.LastWord(stem);

@@ -13,7 +13,6 @@
 #include <arrow/status.h>
 
 #include "infino/common/bytes.h"
-#include "infino/common/checksum.h"
 #include "infino/index/text/block_reader.h"
 #include "infino/index/text/impacts.h"
 #include "infino/index/text/term_entry.h"
@@ -64,8 +63,7 @@ void ReadEntry(BlockReader& in, const TextIndexReader& index, uint64_t offset, T
   entry.positions_length = 0;
   entry.inline_positions = {};
   entry.offset = offset;
-  entry.document_frequency =
-      in.Varint32(static_cast<uint32_t>(index.summary().rows_with_token));
+  entry.document_frequency = in.Varint32(static_cast<uint32_t>(index.summary().rows_with_token));
   if (entry.document_frequency == 0) {
     in.Fail();
     return;
@@ -96,7 +94,7 @@ uint64_t EndOf(const TermEntry& entry) {
 arrow::Result<DictionaryBlock> DictionaryBlock::Open(const TextIndexReader& index, ByteSpan bytes) {
   if (bytes.size() < kChecksumSize) return CorruptIndex(index.name(), "dictionary block is short");
   const ByteSpan content = bytes.first(bytes.size() - kChecksumSize);
-  if (Crc32c(content) != LoadU32(bytes.data() + content.size())) {
+  if (!ChecksumMatches(content, LoadU32(bytes.data() + content.size()))) {
     return CorruptIndex(index.name(), "checksum of a dictionary block does not match");
   }
   BlockReader in(content);

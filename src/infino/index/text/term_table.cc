@@ -49,7 +49,9 @@ uint64_t LoadPrefix(std::string_view term) {
   return byte(0) | byte(size / 2) | byte(size - 1);
 }
 
-uint64_t ByteSwap(uint64_t value) { return __builtin_bswap64(value); }
+uint64_t ByteSwap(uint64_t value) {
+  return __builtin_bswap64(value);
+}
 
 uint64_t Mix(uint64_t hash) {
   hash ^= hash >> 32;
@@ -145,10 +147,12 @@ void TermTable::CopyTerm(uint32_t id, std::string& out) const {
 
 std::vector<uint32_t> TermTable::SortAndClose() {
   slots_ = {};
+
   struct Key {
     uint64_t prefix;
     uint32_t id;
   };
+
   std::vector<Key> keys(size_);
   for (uint32_t id = 0; id < size_; ++id) keys[id] = {.prefix = record(id).prefix, .id = id};
   std::ranges::sort(keys, [this](const Key& left, const Key& right) {

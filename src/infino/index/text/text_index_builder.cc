@@ -100,11 +100,12 @@ class TextIndexBuilder::Impl {
     };
     ARROW_RETURN_NOT_OK(analyzer_->Analyze(text, add));
     if (length > kDocumentLengthMax) {
-      return MakeError(ErrorKind::kInvalidArgument,
-                       "build text index: a text has more than 2^30 tokens: row=" +
-                           std::to_string(doc));
+      return MakeError(
+          ErrorKind::kInvalidArgument,
+          "build text index: a text has more than 2^30 tokens: row=" + std::to_string(doc));
     }
-    if (!fits) return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
+    if (!fits)
+      return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
     if (terms_.arena().exhausted()) {
       return MakeError(ErrorKind::kResourceExhausted,
                        "build text index: more than 4 GiB of postings in one superfile");
@@ -156,18 +157,25 @@ arrow::Result<std::unique_ptr<TextIndexBuilder>> TextIndexBuilder::Make(
 
 arrow::Status TextIndexBuilder::Add(const arrow::Array& column) {
   switch (column.type_id()) {
-    case arrow::Type::STRING: return impl_->AddAll<arrow::StringArray>(column);
-    case arrow::Type::LARGE_STRING: return impl_->AddAll<arrow::LargeStringArray>(column);
-    case arrow::Type::STRING_VIEW: return impl_->AddAll<arrow::StringViewArray>(column);
+    case arrow::Type::STRING:
+      return impl_->AddAll<arrow::StringArray>(column);
+    case arrow::Type::LARGE_STRING:
+      return impl_->AddAll<arrow::LargeStringArray>(column);
+    case arrow::Type::STRING_VIEW:
+      return impl_->AddAll<arrow::StringViewArray>(column);
     default:
       return MakeError(ErrorKind::kInvalidArgument,
                        "build text index: no text column: type=" + column.type()->ToString());
   }
 }
 
-int64_t TextIndexBuilder::memory_bytes() const { return impl_->memory_bytes(); }
+int64_t TextIndexBuilder::memory_bytes() const {
+  return impl_->memory_bytes();
+}
 
-int64_t TextIndexBuilder::row_count() const { return impl_->row_count(); }
+int64_t TextIndexBuilder::row_count() const {
+  return impl_->row_count();
+}
 
 arrow::Result<FinishedTextIndex> TextIndexBuilder::Finish(arrow::io::OutputStream& sink,
                                                           const TermVisitor& visit) {

@@ -16,7 +16,6 @@
 #include "infino/codec/fst_reader.h"
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
-#include "infino/common/checksum.h"
 #include "infino/error.h"
 #include "infino/index/text/block_reader.h"
 #include "infino/index/text/length_array.h"
@@ -69,14 +68,14 @@ arrow::Status TextIndexReader::Parse(int64_t blob_length) {
   ByteReader in(bytes, name_);
   ARROW_ASSIGN_OR_RAISE(const uint32_t magic, in.ReadU32());
   if (magic != kOpenPartMagic) return CorruptIndex(name_, "open part has another magic number");
-  if (Crc32c(bytes) != LoadU32(all.data() + bytes.size())) {
+  if (!ChecksumMatches(bytes, LoadU32(all.data() + bytes.size()))) {
     return CorruptIndex(name_, "checksum of the open part does not match");
   }
   ARROW_ASSIGN_OR_RAISE(const uint16_t version, in.ReadU16());
   if (version != kTextFormatVersion) {
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     name_ + ": version of the text index is too new: version=" +
-                         std::to_string(version));
+    return MakeError(
+        ErrorKind::kUnsupportedVersion,
+        name_ + ": version of the text index is too new: version=" + std::to_string(version));
   }
   ARROW_ASSIGN_OR_RAISE(const uint16_t flags, in.ReadU16());
   has_positions_ = (flags & kHasPositions) != 0;
@@ -108,8 +107,7 @@ arrow::Status TextIndexReader::ParseSummary(ByteReader& in) {
 
 arrow::Status TextIndexReader::ParseSections(ByteReader& in, int64_t blob_length) {
   ARROW_ASSIGN_OR_RAISE(sections_.postings, ReadSection(in, kBlobHeadSize, blob_length));
-  ARROW_ASSIGN_OR_RAISE(sections_.lengths,
-                        ReadSection(in, sections_.postings.end(), blob_length));
+  ARROW_ASSIGN_OR_RAISE(sections_.lengths, ReadSection(in, sections_.postings.end(), blob_length));
   ARROW_ASSIGN_OR_RAISE(sections_.dictionary,
                         ReadSection(in, sections_.lengths.end(), blob_length));
   return arrow::Status::OK();

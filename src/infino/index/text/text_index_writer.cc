@@ -17,6 +17,7 @@
 #include "infino/common/checksum.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/dictionary_writer.h"
+#include "infino/index/text/impacts.h"
 #include "infino/index/text/length_array.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/term_table.h"
@@ -126,8 +127,11 @@ arrow::Status TextIndexWriter::WriteTerm(TermTable& terms, uint32_t id,
   if (head_.has_positions) terms.positions(id).stream.CopyTo(terms.arena(), raw_positions_);
   postings_at_ = 0;
   positions_at_ = 0;
-  entry_ = TermEntry{.document_frequency = record.document_count,
-                     .offset = written_ - static_cast<uint64_t>(sections_.postings.offset)};
+  Impacts impacts = std::move(entry_.impacts);  // keeps its memory
+  entry_ = TermEntry();
+  entry_.impacts = std::move(impacts);
+  entry_.document_frequency = record.document_count;
+  entry_.offset = written_ - static_cast<uint64_t>(sections_.postings.offset);
   const bool is_single = record.document_count == 1;
   if (!is_single) postings_.Begin(record.document_count);
   if (head_.has_positions) positions_.Begin(record.document_count);
@@ -211,7 +215,8 @@ arrow::Result<FinishedTextIndex> TextIndexWriter::Write(
   FinishedTextIndex finished;
   TextIndexSummary& summary = finished.summary;
   summary.row_count = static_cast<int64_t>(lengths.size());
-  summary.rows_with_token = std::ranges::count_if(lengths, [](uint32_t length) { return length > 0; });
+  summary.rows_with_token =
+      std::ranges::count_if(lengths, [](uint32_t length) { return length > 0; });
   summary.token_total = std::reduce(lengths.begin(), lengths.end(), int64_t{0});
   summary.term_count = terms.size();
 

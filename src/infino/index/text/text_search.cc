@@ -74,19 +74,28 @@ class TextSearch::Impl {
   arrow::Status SetStatistics(const TextStatistics& statistics);
 
   [[nodiscard]] const std::vector<ByteRange>& reads() const { return reads_; }
+
   [[nodiscard]] bool looked_up() const { return state_ != State::kLookup; }
+
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
+
   [[nodiscard]] bool may_match() const { return may_match_; }
+
   [[nodiscard]] std::span<const int64_t> frequencies() const { return frequencies_; }
+
   [[nodiscard]] std::span<const ScoredDoc> top_docs() const { return top_docs_; }
+
   [[nodiscard]] std::span<const DocId> matches() const { return matches_; }
+
   [[nodiscard]] uint64_t count() const { return count_; }
+
   [[nodiscard]] float UpperBound() const;
 
  private:
   enum class State : uint8_t { kLookup, kPaused, kPostings, kRest, kDone };
 
   [[nodiscard]] bool ranked() const { return options_.mode == TextSearchMode::kRanked; }
+
   [[nodiscard]] uint32_t TermOf(const TextClause& clause) const {
     return query_.clause_terms[clause.terms_begin].term;
   }
@@ -147,6 +156,7 @@ arrow::Status TextSearch::Impl::PlanLookup() {
     ByteRange block;
     uint32_t term;
   };
+
   std::vector<Lookup> lookups;
   for (uint32_t term = 0; term < query_.terms.size(); ++term) {
     ARROW_ASSIGN_OR_RAISE(const std::optional<ByteRange> block,
@@ -206,7 +216,8 @@ std::optional<uint64_t> TextSearch::Impl::CountFromDictionary() const {
     if (clause.occur == Occur::kMustNot || only.value_or(term) != term) return std::nullopt;
     only = term;
   }
-  return only.has_value() ? std::optional(static_cast<uint64_t>(frequencies_[*only])) : std::nullopt;
+  return only.has_value() ? std::optional(static_cast<uint64_t>(frequencies_[*only]))
+                          : std::nullopt;
 }
 
 arrow::Status TextSearch::Impl::AfterLookup() {
@@ -258,10 +269,10 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
     state_ = State::kDone;
     return arrow::Status::OK();
   }
-  bm25_ = {.k1 = options_.k1,
-           .b = options_.b,
-           .average_length =
-               static_cast<double>(statistics.token_total) / static_cast<double>(rows)};
+  bm25_ = {
+      .k1 = options_.k1,
+      .b = options_.b,
+      .average_length = static_cast<double>(statistics.token_total) / static_cast<double>(rows)};
   return PlanPostings();
 }
 
@@ -370,7 +381,9 @@ arrow::Status TextSearch::Impl::Scan() {
       top_docs_ = top_.Finish();
       break;
     }
-    case TextSearchMode::kMatchAll: ARROW_RETURN_NOT_OK(scan.Match(matches_)); break;
+    case TextSearchMode::kMatchAll:
+      ARROW_RETURN_NOT_OK(scan.Match(matches_));
+      break;
     case TextSearchMode::kCount: {
       ARROW_ASSIGN_OR_RAISE(count_, scan.Count());
       break;
@@ -385,13 +398,18 @@ arrow::Status TextSearch::Impl::Feed(Buffers bytes) {
   bool fits = bytes.size() == reads_.size();
   for (size_t i = 0; i < reads_.size() && fits; ++i) fits = bytes[i]->size() == reads_[i].length;
   if (!fits || reads_.empty()) {
-    return MakeError(ErrorKind::kInternal, "search " + index_.name() + ": fed what was not asked for");
+    return MakeError(ErrorKind::kInternal,
+                     "search " + index_.name() + ": fed what was not asked for");
   }
   switch (state_) {
-    case State::kLookup: return LookUp(bytes);
-    case State::kPostings: return TakePostings(std::move(bytes));
-    case State::kRest: return TakeRest(std::move(bytes));
-    default: return arrow::Status::OK();
+    case State::kLookup:
+      return LookUp(bytes);
+    case State::kPostings:
+      return TakePostings(std::move(bytes));
+    case State::kRest:
+      return TakeRest(std::move(bytes));
+    default:
+      return arrow::Status::OK();
   }
 }
 
@@ -409,28 +427,48 @@ arrow::Result<std::unique_ptr<TextSearch>> TextSearch::Make(const TextIndexReade
   return std::unique_ptr<TextSearch>(new TextSearch(std::move(impl)));  // NOLINT: private
 }
 
-std::vector<ByteRange> TextSearch::NextReads() { return impl_->reads(); }
+std::vector<ByteRange> TextSearch::NextReads() {
+  return impl_->reads();
+}
 
-arrow::Status TextSearch::Feed(Buffers bytes) { return impl_->Feed(std::move(bytes)); }
+arrow::Status TextSearch::Feed(Buffers bytes) {
+  return impl_->Feed(std::move(bytes));
+}
 
-bool TextSearch::looked_up() const { return impl_->looked_up(); }
+bool TextSearch::looked_up() const {
+  return impl_->looked_up();
+}
 
-std::span<const int64_t> TextSearch::document_frequencies() const { return impl_->frequencies(); }
+std::span<const int64_t> TextSearch::document_frequencies() const {
+  return impl_->frequencies();
+}
 
-bool TextSearch::MayMatch() const { return impl_->may_match(); }
+bool TextSearch::MayMatch() const {
+  return impl_->may_match();
+}
 
 arrow::Status TextSearch::SetStatistics(const TextStatistics& statistics) {
   return impl_->SetStatistics(statistics);
 }
 
-float TextSearch::UpperBound() const { return impl_->UpperBound(); }
+float TextSearch::UpperBound() const {
+  return impl_->UpperBound();
+}
 
-bool TextSearch::done() const { return impl_->done(); }
+bool TextSearch::done() const {
+  return impl_->done();
+}
 
-std::span<const ScoredDoc> TextSearch::TopDocs() const { return impl_->top_docs(); }
+std::span<const ScoredDoc> TextSearch::TopDocs() const {
+  return impl_->top_docs();
+}
 
-std::span<const DocId> TextSearch::Matches() const { return impl_->matches(); }
+std::span<const DocId> TextSearch::Matches() const {
+  return impl_->matches();
+}
 
-uint64_t TextSearch::Count() const { return impl_->count(); }
+uint64_t TextSearch::Count() const {
+  return impl_->count();
+}
 
 }  // namespace infino::text

@@ -65,9 +65,8 @@ WindowScan::WindowScan(std::vector<ScanClause> clauses, const ScanOptions& optio
     positive_.push_back(i);
     if (clauses_[i].occur == Occur::kMust) must_.push_back(i);
   }
-  std::ranges::stable_sort(must_, {}, [this](size_t i) {
-    return clauses_[i].cursor->document_count();
-  });
+  std::ranges::stable_sort(must_, {},
+                           [this](size_t i) { return clauses_[i].cursor->document_count(); });
   by_bound_ = positive_;
   std::ranges::stable_sort(by_bound_, {}, [this](size_t i) { return clauses_[i].bound; });
   sums_.fill(0);
@@ -195,9 +194,8 @@ arrow::Status WindowScan::ForEachMatchingWindow(const Visit& visit) {
 }
 
 arrow::Status WindowScan::Match(std::vector<DocId>& matches) {
-  return ForEachMatchingWindow([&] {
-    ForEachBit(matches_, [&](uint32_t bit) { matches.push_back(begin_ + bit); });
-  });
+  return ForEachMatchingWindow(
+      [&] { ForEachBit(matches_, [&](uint32_t bit) { matches.push_back(begin_ + bit); }); });
 }
 
 arrow::Result<uint64_t> WindowScan::Count() {
@@ -269,7 +267,8 @@ arrow::Status WindowScan::AccumulateBlock(const ScanClause& clause, bool only_ma
     picked_[count] = static_cast<uint16_t>(bit);
     frequencies_[count] = static_cast<int32_t>(frequencies[i]);
     doc_lengths_[count] = static_cast<int32_t>(
-        !own_lengths.empty() ? own_lengths[i] : (lengths_ != nullptr ? lengths_->LengthOf(docs[i]) : 0));
+        !own_lengths.empty() ? own_lengths[i]
+                             : (lengths_ != nullptr ? lengths_->LengthOf(docs[i]) : 0));
     ++count;
   }
   const Bm25 bm25 = bm25_;
@@ -289,9 +288,8 @@ arrow::Status WindowScan::Accumulate(size_t ordinal, const WindowPlan& plan, boo
   ARROW_RETURN_NOT_OK(cursor.SeekBlock(begin_));
   while (!cursor.at_end() && cursor.block_begin() < end()) {
     const DocId last = cursor.block_last();
-    const bool wanted =
-        (!prune || !CannotCompete(others + cursor.block_bound())) &&
-        (!only_matches || AnyWithin(matches_, cursor.block_begin(), last));
+    const bool wanted = (!prune || !CannotCompete(others + cursor.block_bound())) &&
+                        (!only_matches || AnyWithin(matches_, cursor.block_begin(), last));
     if (wanted) ARROW_RETURN_NOT_OK(AccumulateBlock(clause, only_matches));
     if (last >= end()) break;
     ARROW_RETURN_NOT_OK(cursor.NextBlock());
@@ -313,8 +311,10 @@ void WindowScan::OfferWindow() {
 
 arrow::Status WindowScan::RankWindow(const WindowPlan& plan) {
   if (lengths_ != nullptr) ARROW_RETURN_NOT_OK(lengths_->MoveTo(begin_));
-  const bool all_count = std::ranges::all_of(positive_, [this](size_t i) { return essential_[i] != 0; });
-  const bool directly = must_.empty() && all_count && must_not_.empty() && options_.filter == nullptr;
+  const bool all_count =
+      std::ranges::all_of(positive_, [this](size_t i) { return essential_[i] != 0; });
+  const bool directly =
+      must_.empty() && all_count && must_not_.empty() && options_.filter == nullptr;
   if (directly) {
     matches_.fill(0);
   } else {

@@ -8,6 +8,7 @@
 #include <unicode/uchar.h>
 #include <unicode/umachine.h>
 #include <unicode/unorm2.h>
+#include <unicode/urename.h>
 
 namespace infino::text {
 namespace {

@@ -119,6 +119,8 @@ class WordBreaker {
 
   WordBreaker(const WordBreaker&) = delete;
   WordBreaker& operator=(const WordBreaker&) = delete;
+  WordBreaker(WordBreaker&&) = delete;
+  WordBreaker& operator=(WordBreaker&&) = delete;
 
   /// The segment that begins at `begin`, which is the text's first byte, its last segment's end, or
   /// any other place that is known to be a boundary. REQUIRES: begin < utf8.size().

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/bytes.h"
+#include "infino/index/text/term_entry.h"
+#include "infino/index/text/text_index_reader.h"
+
+namespace infino::text {
+
+/// The positions of one term's postings, block by block, in any order. Single-threaded.
+class PositionsReader {
+ public:
+  /// `bytes` are the entry's positions, whole: `positions_length` bytes behind its postings, or
+  /// null if they stand in the dictionary, whose block then outlives the reader, as does `index`.
+  /// kCorrupt for bytes that break the format. REQUIRES: index.has_positions().
+  [[nodiscard]] static arrow::Result<PositionsReader> Make(const TextIndexReader& index,
+                                                           const TermEntry& entry,
+                                                           std::shared_ptr<arrow::Buffer> bytes);
+
+  /// Replaces the content of `positions` with those of the block's documents, one document after
+  /// the other, ascending in each. `frequencies` are the block's, and say how many each has.
+  [[nodiscard]] arrow::Status Read(size_t block, std::span<const uint32_t> frequencies,
+                                   std::vector<uint32_t>& positions);
+
+ private:
+  struct SuperBlock {
+    uint64_t offset = 0;
+    uint64_t length = 0;
+    uint32_t checksum = 0;
+  };
+
+  PositionsReader(const TextIndexReader& index, std::shared_ptr<arrow::Buffer> buffer)
+      : index_(&index), buffer_(std::move(buffer)) {}
+
+  [[nodiscard]] arrow::Status OpenSkipData(size_t block_count);
+  [[nodiscard]] arrow::Status LoadSuperBlock(size_t ordinal);
+  [[nodiscard]] arrow::Status Decode(ByteSpan block, uint64_t count,
+                                     std::vector<uint32_t>& differences) const;
+
+  const TextIndexReader* index_;
+  std::shared_ptr<arrow::Buffer> buffer_;
+  ByteSpan bytes_;
+  std::vector<SuperBlock> super_blocks_;  // empty for a term of one block
+  size_t block_count_ = 1;
+  size_t loaded_ = SIZE_MAX;      // the super-block that blocks_ are of
+  std::vector<ByteSpan> blocks_;  // of that super-block, or the only one
+};
+
+}  // namespace infino::text

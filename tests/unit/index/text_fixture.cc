@@ -1,0 +1,276 @@
+#include "unit/index/text_fixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/builder_binary.h>
+#include <arrow/buffer.h>
+#include <arrow/io/memory.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "infino/common/byte_range.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
+#include "infino/index/doc_filter.h"
+#include "infino/index/text/text_index_builder.h"
+#include "infino/index/text/text_index_reader.h"
+#include "infino/index/text/text_query.h"
+#include "infino/index/text/text_search.h"
+#include "infino/index/top_k.h"
+#include "infino/index_spec.h"
+
+namespace infino::text {
+
+std::string WordOfRank(uint32_t rank) {
+  std::string word;
+  for (uint32_t rest = rank + 1; rest > 0; rest /= 26) {
+    word.push_back(static_cast<char>('a' + rest % 26));
+  }
+  if (rank % 7 == 3) word += "inglywordly";  // some longer than the builder's prefix
+  return word + static_cast<char>('a' + rank % 5);
+}
+
+uint32_t DrawRank(Random& random, uint32_t count, double skew) {
+  const double uniform = random.Unit();
+  const double drawn = skew == 0 ? uniform * count : std::pow(count + 1.0, uniform) - 1;
+  return std::min(count - 1, static_cast<uint32_t>(drawn));
+}
+
+Corpus RandomCorpus(Random& random, const CorpusShape& shape) {
+  Corpus corpus;
+  for (uint32_t row = 0; row < shape.rows; ++row) {
+    if (random.Unit() < shape.null_share) {
+      corpus.emplace_back();
+      continue;
+    }
+    const uint64_t spread = shape.length_max - shape.length_min + 1;
+    const uint64_t length = shape.length_min + random.Below(spread) * random.Below(spread) / spread;
+    std::string text;
+    for (uint64_t i = 0; i < length; ++i) {
+      if (!text.empty()) text += ' ';
+      text += WordOfRank(DrawRank(random, shape.vocabulary, shape.skew));
+    }
+    corpus.emplace_back(std::move(text));
+  }
+  return corpus;
+}
+
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t blank = std::min(text.find(' '), text.size());
+    if (blank > 0) words.emplace_back(text.substr(0, blank));
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return words;
+}
+
+BuiltIndex Build(const Corpus& corpus, const TextIndexOptions& options) {
+  arrow::LargeStringBuilder texts;
+  for (const std::optional<std::string>& text : corpus) {
+    const arrow::Status added = text.has_value() ? texts.Append(*text) : texts.AppendNull();
+    added.Abort();
+  }
+  const auto column = texts.Finish().ValueOrDie();
+  const std::unique_ptr<TextIndexBuilder> builder =
+      TextIndexBuilder::Make(options, SuperfileId{}).ValueOrDie();
+  // In pieces, as batches come.
+  for (int64_t at = 0; at < column->length(); at += 1000) {
+    builder->Add(*column->Slice(at, 1000)).Abort();
+  }
+  const auto sink = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  sink->Write("in front", 8).Abort();  // a blob does not start where its stream starts
+  BuiltIndex built;
+  built.finished =
+      builder->Finish(*sink, [&built](std::string_view term) { built.visited.emplace_back(term); })
+          .ValueOrDie();
+  const auto all = sink->Finish().ValueOrDie();
+  built.blob = arrow::SliceBuffer(all, 8);
+  built.reader = TextIndexReader::Open(built.finished.open_part, built.blob->size(), "test index")
+                     .ValueOrDie();
+  return built;
+}
+
+TextQuery QueryOf(std::string_view text, bool all) {
+  TextQuery query;
+  for (std::string word : WordsOf(text)) {
+    Occur occur = all ? Occur::kMust : Occur::kShould;
+    if (word[0] == '+') occur = Occur::kMust;
+    if (word[0] == '-') occur = Occur::kMustNot;
+    if (word[0] == '+' || word[0] == '-') word.erase(0, 1);
+    const auto found = std::ranges::find(query.terms, word);
+    const auto term = static_cast<uint32_t>(found - query.terms.begin());
+    if (found == query.terms.end()) query.terms.push_back(word);
+    const auto at = static_cast<uint32_t>(query.clause_terms.size());
+    query.clause_terms.push_back({.term = term});
+    query.clauses.push_back(
+        {.kind = ClauseKind::kTerm, .occur = occur, .terms_begin = at, .terms_end = at + 1});
+  }
+  return query;
+}
+
+TextQuery RandomQuery(Random& random, uint32_t vocabulary, uint32_t clauses_max) {
+  const uint64_t count = 1 + random.Below(clauses_max);
+  const bool all = random.Below(4) == 0;
+  const uint64_t signs = random.Below(3);  // 0: none
+  std::string text;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t sign = signs == 0 || i == 0 ? 9 : random.Below(6);
+    if (sign == 0) text += '-';
+    if (sign == 1) text += '+';
+    text += random.Below(20) == 0 ? "absentword" : WordOfRank(DrawRank(random, vocabulary, 0.5));
+    text += ' ';
+  }
+  return QueryOf(text, all);
+}
+
+arrow::Status Drive(TextSearch& search, const arrow::Buffer& blob, Rounds* rounds) {
+  while (true) {
+    const std::vector<ByteRange> ranges = search.NextReads();
+    if (ranges.empty()) return arrow::Status::OK();
+    Buffers bytes;
+    for (const ByteRange& range : ranges) {
+      if (range.offset < 0 || range.length < 0 || range.end() > blob.size()) {
+        return arrow::Status::Invalid("range past the blob");
+      }
+      // A copy of just these bytes, so that a sanitizer sees reads past them.
+      auto copy = arrow::AllocateBuffer(range.length).ValueOrDie();
+      std::copy_n(blob.data() + range.offset, range.length, copy->mutable_data());
+      bytes.push_back(std::move(copy));
+      if (rounds != nullptr) rounds->bytes += range.length;
+    }
+    if (rounds != nullptr) {
+      ++rounds->rounds;
+      rounds->ranges += static_cast<int64_t>(ranges.size());
+    }
+    ARROW_RETURN_NOT_OK(search.Feed(std::move(bytes)));
+  }
+}
+
+TextStatistics Sum(std::span<const BuiltIndex> indexes,
+                   std::span<const std::unique_ptr<TextSearch>> searches) {
+  TextStatistics sum;
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    sum.rows_with_token += indexes[i].reader->summary().rows_with_token;
+    sum.token_total += indexes[i].reader->summary().token_total;
+    const std::span<const int64_t> local = searches[i]->document_frequencies();
+    sum.document_frequencies.resize(local.size());
+    for (size_t term = 0; term < local.size(); ++term) {
+      sum.document_frequencies[term] += local[term];
+    }
+  }
+  return sum;
+}
+
+arrow::Result<std::vector<ScoredDoc>> Rank(const BuiltIndex& index, const TextQuery& query,
+                                           const TextSearchOptions& options,
+                                           const DocFilter* filter, Rounds* rounds) {
+  std::vector<std::unique_ptr<TextSearch>> searches(1);
+  ARROW_ASSIGN_OR_RAISE(searches[0], TextSearch::Make(*index.reader, query, filter, options));
+  ARROW_RETURN_NOT_OK(Drive(*searches[0], *index.blob, rounds));
+  ARROW_RETURN_NOT_OK(searches[0]->SetStatistics(Sum(std::span(&index, 1), searches)));
+  ARROW_RETURN_NOT_OK(Drive(*searches[0], *index.blob, rounds));
+  if (!searches[0]->done()) return arrow::Status::Invalid("search is not done");
+  const std::span<const ScoredDoc> top = searches[0]->TopDocs();
+  for (const ScoredDoc& doc : top) {
+    if (doc.score > searches[0]->UpperBound()) return arrow::Status::Invalid("bound is too low");
+  }
+  return std::vector<ScoredDoc>(top.begin(), top.end());
+}
+
+arrow::Result<std::vector<DocId>> MatchAll(const BuiltIndex& index, const TextQuery& query,
+                                           const DocFilter* filter) {
+  ARROW_ASSIGN_OR_RAISE(
+      const std::unique_ptr<TextSearch> search,
+      TextSearch::Make(*index.reader, query, filter, {.mode = TextSearchMode::kMatchAll}));
+  ARROW_RETURN_NOT_OK(Drive(*search, *index.blob));
+  if (!search->done()) return arrow::Status::Invalid("search is not done");
+  return std::vector<DocId>(search->Matches().begin(), search->Matches().end());
+}
+
+arrow::Result<uint64_t> CountAll(const BuiltIndex& index, const TextQuery& query,
+                                 const DocFilter* filter, Rounds* rounds) {
+  ARROW_ASSIGN_OR_RAISE(
+      const std::unique_ptr<TextSearch> search,
+      TextSearch::Make(*index.reader, query, filter, {.mode = TextSearchMode::kCount}));
+  ARROW_RETURN_NOT_OK(Drive(*search, *index.blob, rounds));
+  if (!search->done()) return arrow::Status::Invalid("search is not done");
+  return search->Count();
+}
+
+Oracle::Oracle(const Corpus& corpus) {
+  for (const std::optional<std::string>& text : corpus) {
+    const auto doc = static_cast<DocId>(lengths_.size());
+    const std::vector<std::string> words = WordsOf(text.value_or(""));
+    lengths_.push_back(static_cast<uint32_t>(words.size()));
+    for (const std::string& word : words) ++postings_[word][doc];
+    if (!words.empty()) ++rows_with_token_;
+    token_total_ += static_cast<int64_t>(words.size());
+  }
+}
+
+uint32_t Oracle::FrequencyOf(const std::string& term, DocId doc) const {
+  const auto postings = postings_.find(term);
+  if (postings == postings_.end()) return 0;
+  const auto found = postings->second.find(doc);
+  return found == postings->second.end() ? 0 : found->second;
+}
+
+bool Oracle::Matches(const TextQuery& query, DocId doc) const {
+  bool any_must = false;
+  bool any = false;
+  for (const TextClause& clause : query.clauses) {
+    const bool here = FrequencyOf(query.terms[query.TermsOf(clause)[0].term], doc) > 0;
+    if (clause.occur == Occur::kMustNot && here) return false;
+    if (clause.occur == Occur::kMust && !here) return false;
+    if (clause.occur == Occur::kMust) any_must = true;
+    if (clause.occur != Occur::kMustNot && here) any = true;
+  }
+  return any_must || any;
+}
+
+std::vector<DocId> Oracle::Match(const TextQuery& query, const DocFilter* filter) const {
+  std::vector<DocId> matches;
+  for (DocId doc = 0; doc < lengths_.size(); ++doc) {
+    if ((filter == nullptr || filter->Passes(doc)) && Matches(query, doc)) matches.push_back(doc);
+  }
+  return matches;
+}
+
+std::vector<ScoredDoc> Oracle::Rank(const TextQuery& query, double k1, double b, uint64_t k,
+                                    const DocFilter* filter) const {
+  const auto rows = static_cast<double>(rows_with_token_);
+  const double average = static_cast<double>(token_total_) / rows;
+  std::vector<ScoredDoc> scored;
+  for (const DocId doc : Match(query, filter)) {
+    double score = 0;
+    for (const TextClause& clause : query.clauses) {
+      if (clause.occur == Occur::kMustNot) continue;
+      const std::string& term = query.terms[query.TermsOf(clause)[0].term];
+      const double tf = FrequencyOf(term, doc);
+      if (tf == 0) continue;
+      const auto df = static_cast<double>(postings_.at(term).size());
+      const double idf = std::log(1 + (rows - df + 0.5) / (df + 0.5));
+      const double dl = lengths_[doc];
+      score += idf * tf / (tf + k1 * (1 - b + b * dl / average));
+    }
+    scored.push_back({.doc = doc, .score = static_cast<float>(score)});
+  }
+  std::ranges::sort(scored, [](const ScoredDoc& left, const ScoredDoc& right) {
+    return left.score != right.score ? left.score > right.score : left.doc < right.doc;
+  });
+  if (scored.size() > k) scored.resize(k);
+  return scored;
+}
+
+}  // namespace infino::text

@@ -1,0 +1,166 @@
+#include "infino/superfile/superfile_writer.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "infino/codec/bloom_filter.h"
+#include "infino/common/bytes.h"
+#include "infino/common/content_hash.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
+#include "infino/superfile/block_checksums.h"
+#include "infino/superfile/row_fetch_map.h"
+#include "infino/superfile/superfile_format.h"
+#include "infino/superfile/superfile_reader.h"
+#include "support/matchers.h"
+#include "support/seed.h"
+#include "unit/superfile/random_arrays.h"
+#include "unit/superfile/superfile_fixture.h"
+
+namespace infino {
+namespace {
+
+ByteSpan SpanOf(const arrow::Buffer& buffer) {
+  return {buffer.data(), static_cast<size_t>(buffer.size())};
+}
+
+TEST(SuperfileWriter, ASummarySaysWhatTheFileHolds) {
+  Random random(TestSeed());
+  const TableSchema schema =
+      SchemaOf({arrow::field("text", arrow::large_utf8()), arrow::field("n", arrow::int32())});
+  const auto batch = RandomBatch(schema.ToArrow(), 1000, random);
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built, BuildFrom(schema, {batch}));
+  const SuperfileSummary& summary = built.summary;
+  EXPECT_EQ(summary.size_bytes, built.bytes->size());
+  EXPECT_EQ(summary.hash, Blake3(SpanOf(*built.bytes)));
+  EXPECT_EQ(summary.row_count, 1000);
+  EXPECT_EQ(summary.min_id, kFirstId);
+  EXPECT_EQ(summary.max_id, kFirstId.Plus(999));
+  ASSERT_EQ(summary.columns.size(), 2U);
+  EXPECT_EQ(summary.columns[1].field_id, 2);
+  EXPECT_EQ(summary.columns[1].null_count, batch->column(1)->null_count());
+  ASSERT_EQ(summary.texts.size(), 1U);
+  EXPECT_GT(summary.texts[0].token_total, summary.texts[0].rows_with_token);
+  EXPECT_GT(summary.texts[0].term_count, 9);
+  EXPECT_LT(summary.texts[0].min_term, summary.texts[0].max_term);
+}
+
+TEST(SuperfileWriter, TheTermFilterKnowsTheTerms) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("text", arrow::large_utf8())});
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built,
+                              BuildFrom(schema, {RandomBatch(schema.ToArrow(), 300, random)}));
+  ASSERT_EQ(built.term_filters.size(), 1U);
+  EXPECT_EQ(built.term_filters[0].field_id, 1);
+  INFINO_ASSERT_OK_AND_ASSIGN(
+      const auto filter, BloomFilterView::Open(SpanOf(*built.term_filters[0].filter), "filter"));
+  EXPECT_TRUE(filter.MayContain("fox"));
+  EXPECT_TRUE(filter.MayContain("käse"));
+  int absent = 0;
+  for (int i = 0; i < 200; ++i) absent += filter.MayContain("absent" + std::to_string(i)) ? 0 : 1;
+  EXPECT_GT(absent, 150);
+}
+
+TEST(SuperfileWriter, EqualRowsGiveEqualBytes) {
+  const TableSchema schema = SchemaOf(AllTypes());
+  Random first(TestSeed());
+  Random second(TestSeed());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto a,
+                              BuildFrom(schema, {RandomBatch(schema.ToArrow(), 400, first)}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto b,
+                              BuildFrom(schema, {RandomBatch(schema.ToArrow(), 400, second)}));
+  EXPECT_EQ(a.summary.hash, b.summary.hash);
+}
+
+TEST(SuperfileWriter, OneRowIsEnoughAndNoneIsNot) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("text", arrow::large_utf8())});
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built,
+                              BuildFrom(schema, {RandomBatch(schema.ToArrow(), 1, random)}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto superfile, OpenAlone(built.bytes));
+  EXPECT_EQ(superfile->row_count(), 1);
+  INFINO_EXPECT_OK(VerifySuperfile(*superfile));
+  EXPECT_THAT(BuildFrom(schema, {}), IsError(ErrorKind::kInvalidArgument));
+}
+
+TEST(SuperfileWriter, ATableWithoutColumnsHasIds) {
+  const TableSchema schema;
+  const auto batch = arrow::RecordBatch::Make(schema.ToArrow(), 12, arrow::ArrayVector());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built, BuildFrom(schema, {batch}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto superfile, OpenBuilt(built));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto rows, FetchRows(*superfile, {11}, {0}));
+  EXPECT_EQ(rows->num_rows(), 1);
+  INFINO_EXPECT_OK(VerifySuperfile(*superfile));
+}
+
+TEST(SuperfileWriter, GapsBetweenIdsAreKept) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("n", arrow::int32())});
+  INFINO_ASSERT_OK_AND_ASSIGN(auto writer, SuperfileWriter::Make(schema, {}));
+  std::vector<RowId> ids;
+  RowId next = kFirstId;
+  for (int i = 0; i < 500; ++i) {
+    INFINO_ASSERT_OK(writer->Add(*RandomBatch(schema.ToArrow(), 2, random), next));
+    ids.push_back(next);
+    ids.push_back(next.Plus(1));
+    next = next.Plus(2 + random.Below(9));
+  }
+  EXPECT_EQ(writer->row_count(), 1000);
+  EXPECT_GT(writer->memory_bytes(), 0);
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built, writer->Finish());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto superfile, OpenBuilt(built));
+  for (DocId doc = 0; doc < 1000; ++doc) ASSERT_EQ(superfile->IdOf(doc), ids[doc]);
+  INFINO_EXPECT_OK(VerifySuperfile(*superfile));
+}
+
+TEST(SuperfileWriter, RowsThatDoNotFitTheSchemaAreInvalid) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("n", arrow::int32(), false)});
+  INFINO_ASSERT_OK_AND_ASSIGN(auto writer, SuperfileWriter::Make(schema, {}));
+  const auto nulls = RandomArray(arrow::int32(), 100, random, 0.5);
+  EXPECT_THAT(writer->Add(*arrow::RecordBatch::Make(schema.ToArrow(), 100, {nulls}), kFirstId),
+              IsError(ErrorKind::kInvalidArgument));
+  const auto other = arrow::schema({arrow::field("n", arrow::int64(), false)});
+  EXPECT_THAT(writer->Add(*RandomBatch(other, 3, random), kFirstId),
+              IsError(ErrorKind::kInvalidArgument));
+  INFINO_EXPECT_OK(writer->Add(*RandomBatch(schema.ToArrow(), 3, random), kFirstId));
+  EXPECT_THAT(writer->Add(*RandomBatch(schema.ToArrow(), 3, random), kFirstId),
+              IsError(ErrorKind::kInvalidArgument));
+}
+
+TEST(SuperfileWriter, AnIdOfMoreThan38DigitsIsInvalid) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("n", arrow::int32())});
+  INFINO_ASSERT_OK_AND_ASSIGN(auto writer, SuperfileWriter::Make(schema, {}));
+  EXPECT_THAT(writer->Add(*RandomBatch(schema.ToArrow(), 3, random),
+                          {.high = 5'421'010'862'427'522'170, .low = 0}),
+              IsError(ErrorKind::kInvalidArgument));
+}
+
+TEST(SuperfileWriter, RowGroupsEndByRowsAndByBytes) {
+  Random random(TestSeed());
+  const TableSchema narrow = SchemaOf({arrow::field("b", arrow::boolean())});
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto many,
+                              BuildFrom(narrow, {RandomBatch(narrow.ToArrow(), 65'537, random)}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto by_rows, OpenBuilt(many));
+  EXPECT_EQ(by_rows->row_map()->row_group_starts(), (std::vector<int64_t>{0, 65'536, 65'537}));
+  const TableSchema wide = SchemaOf({arrow::field("b", arrow::fixed_size_binary(1 << 20))});
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto large,
+                              BuildFrom(wide, {RandomBatch(wide.ToArrow(), 40, random)}));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto by_bytes, OpenBuilt(large));
+  EXPECT_EQ(by_bytes->row_map()->row_group_count(), 2);
+  EXPECT_GT(by_bytes->block_checksums().count(), 30);
+}
+
+}  // namespace
+}  // namespace infino
