@@ -37,8 +37,7 @@ class Rounds : public ::testing::Test {
 
   std::shared_ptr<Connection> Open(const ConnectOptions& options = {}) {
     const PartsSource source = [store = store_]() -> arrow::Result<RuntimeParts> {
-      return RuntimeParts{
-          .store = store, .clock = SystemClock(), .random = Random::FromSystem()};
+      return RuntimeParts{.store = store, .clock = SystemClock(), .random = Random::FromSystem()};
     };
     return ConnectToStore("test://", source, options).ValueOrDie();
   }

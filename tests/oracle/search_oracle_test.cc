@@ -85,8 +85,7 @@ std::vector<ReferenceHit> HitsOf(const arrow::Table& found) {
 }
 
 std::string Describe(const Question& question) {
-  return (question.query.mode == MatchMode::kAnd ? "all of: " : "any of: ") +
-         question.query.Text();
+  return (question.query.mode == MatchMode::kAnd ? "all of: " : "any of: ") + question.query.Text();
 }
 
 void ExpectTopK(Table& table, const Exam& exam, const Question& question, uint64_t k) {
@@ -121,10 +120,9 @@ void ExpectMatches(Table& table, const Question& question) {
   EXPECT_EQ(Int64Column(**found, "row"), question.rows);
   const std::vector<RowId> ids = IdColumn(**found);
   EXPECT_TRUE(std::ranges::is_sorted(ids));
-  EXPECT_THAT(table.Count({.column = "text",
-                           .query = question.query.Text(),
-                           .mode = question.query.mode}),
-              HasValue(Eq(question.rows.size())));
+  EXPECT_THAT(
+      table.Count({.column = "text", .query = question.query.Text(), .mode = question.query.mode}),
+      HasValue(Eq(question.rows.size())));
 }
 
 /// How the rows lie, and who searches them. None of it may show.
@@ -156,8 +154,8 @@ TEST_P(SearchOracle, FindsWhatTheTextbookFindsBitForBit) {
   const Exam& exam = LargeExam();
   ASSERT_EQ(table_->Stats()->superfiles, GetParam().superfiles);
   for (const Question& question : exam.questions) {
-    for (const uint64_t k : {uint64_t{1}, uint64_t{10}, uint64_t{100}, uint64_t{1000},
-                             ~uint64_t{0}}) {
+    for (const uint64_t k :
+         {uint64_t{1}, uint64_t{10}, uint64_t{100}, uint64_t{1000}, ~uint64_t{0}}) {
       ASSERT_NO_FATAL_FAILURE(ExpectTopK(*table_, exam, question, k));
     }
     ASSERT_NO_FATAL_FAILURE(ExpectMatches(*table_, question));
@@ -182,14 +180,13 @@ TEST(SearchOracleParameters, ScoresWithTheParametersOfTheCall) {
     for (size_t i = 0; i < 20; ++i) {
       Question question = exam.questions[i];
       question.hits = reference.Search(question.query, k1, b);
-      const auto found =
-          table->Search({.column = "text",
-                         .query = question.query.Text(),
-                         .k = 50,
-                         .mode = question.query.mode,
-                         .projection = std::vector<std::string>{"row", "score"},
-                         .k1 = k1,
-                         .b = b});
+      const auto found = table->Search({.column = "text",
+                                        .query = question.query.Text(),
+                                        .k = 50,
+                                        .mode = question.query.mode,
+                                        .projection = std::vector<std::string>{"row", "score"},
+                                        .k1 = k1,
+                                        .b = b});
       ASSERT_THAT(found, IsOk());
       if (question.hits.size() > 50) question.hits.resize(50);
       ASSERT_EQ(HitsOf(**found), question.hits) << Describe(question);
@@ -207,8 +204,7 @@ TEST(SearchOracleShapes, HoldsOnSmallTablesOfEveryShape) {
                                     .null_share = round % 5 == 0 ? 0.5 : 0.05,
                                     .empty_share = round % 7 == 0 ? 0.5 : 0.05};
     const Exam exam = MakeExam(random.Next(), options, 10);
-    const auto connection =
-        Connect("memory://", {.thread_count = 1 + round % 3}).ValueOrDie();
+    const auto connection = Connect("memory://", {.thread_count = 1 + round % 3}).ValueOrDie();
     const size_t superfiles = 1 + random.Below(std::min<size_t>(exam.texts.size(), 12));
     const auto table = MakeTable(*connection, exam.texts, superfiles);
     for (const Question& question : exam.questions) {

@@ -47,8 +47,7 @@ IndexSpec TextIndex(const TextIndexOptions& options) {
   return spec;
 }
 
-std::shared_ptr<arrow::RecordBatch> RowsOf(std::span<const NullableText> texts,
-                                           int64_t first_row) {
+std::shared_ptr<arrow::RecordBatch> RowsOf(std::span<const NullableText> texts, int64_t first_row) {
   arrow::Int64Builder rows;
   arrow::LargeStringBuilder values;
   for (const NullableText& text : texts) {

@@ -16,11 +16,11 @@
 namespace infino {
 namespace {
 
-constexpr std::array<std::string_view, 12> kSyllables = {"ka", "lo", "mi", "ra",  "tu",  "se",
+constexpr std::array<std::string_view, 12> kSyllables = {"ka", "lo", "mi", "ra", "tu", "se",
                                                          "na", "vi", "po", "dé", "жа", "δο"};
 
 /// Between two words: never joins or splits tokens.
-constexpr std::array<std::string_view, 8> kSeparators = {" ",   " ",   " ",  ", ",
+constexpr std::array<std::string_view, 8> kSeparators = {" ",  " ",   " ",  ", ",
                                                          ". ", " - ", "; ", " (x) "};
 
 template <size_t kCount>
@@ -106,8 +106,8 @@ ReferenceQuery RandomQuery(Random& random, size_t vocabulary, size_t clauses_max
       clause.word = "absent" + std::to_string(random.Below(100));
     } else {
       // Half as in texts, half any word, so that rare ones come up.
-      clause.word = WordOf(Happens(random, 0.5) ? RandomRank(random, vocabulary)
-                                                : random.Below(vocabulary));
+      clause.word =
+          WordOf(Happens(random, 0.5) ? RandomRank(random, vocabulary) : random.Below(vocabulary));
     }
     if (Happens(random, kMust)) clause.occur = Occur::kMust;
     if (i > 0 && Happens(random, kMustNot)) clause.occur = Occur::kMustNot;

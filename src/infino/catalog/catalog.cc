@@ -135,9 +135,9 @@ arrow::Status Catalog::Change(std::string_view what, const Edit& edit) const {
   }
   const std::string context = std::string(what) + " in " + CatalogPath();
   if (!unanswered.ok()) {
-    return MakeError(ErrorKind::kCommitUnknown,
-                     context + ": the store did not say whether the change was made; " +
-                         unanswered.message());
+    return MakeError(
+        ErrorKind::kCommitUnknown,
+        context + ": the store did not say whether the change was made; " + unanswered.message());
   }
   return MakeError(ErrorKind::kConflict, context + ": other changes came first for timeout_ms=" +
                                              std::to_string(options_.timeout_ms));

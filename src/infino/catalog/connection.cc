@@ -98,8 +98,8 @@ class TableConnection final : public Connection {
       ARROW_ASSIGN_OR_RAISE(found, IsAlive(*runtime, entry->second));
     }
     if (!found) {
-      return MakeError(ErrorKind::kNotFound, "open table '" + key + "': there is no such table in " +
-                                                 session_->uri());
+      return MakeError(ErrorKind::kNotFound,
+                       "open table '" + key + "': there is no such table in " + session_->uri());
     }
     return MakeTableHandle(session_, key, entry->second);
   }

@@ -28,8 +28,7 @@ namespace infino {
 namespace {
 
 int64_t Clamp(uint64_t bytes) {
-  return static_cast<int64_t>(
-      std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
+  return static_cast<int64_t>(std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
 }
 
 }  // namespace
@@ -40,12 +39,10 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
   runtime->generation_ = ForkGeneration();
   runtime->freshness_ms_ = options.freshness_ms.value_or(0);
   runtime->meter_ = std::make_shared<StoreMeter>();
-  ARROW_ASSIGN_OR_RAISE(
-      const std::shared_ptr<ObjectStore> store,
-      MakeRetryingStore(MakeMeteredStore(std::move(parts.store), runtime->meter_), parts.clock,
-                        parts.random));
-  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<WorkPool> pool,
-                        WorkPool::Make(options.thread_count));
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<ObjectStore> store,
+                        MakeRetryingStore(MakeMeteredStore(std::move(parts.store), runtime->meter_),
+                                          parts.clock, parts.random));
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<WorkPool> pool, WorkPool::Make(options.thread_count));
   runtime->writing_ = {.store = store,
                        .clock = parts.clock,
                        .random = parts.random,
@@ -59,16 +56,15 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
   const int64_t cache_bytes = Clamp(options.memory_cache_bytes);
   const int64_t superfile_bytes = cache_bytes / 4;
   const int64_t filter_bytes = cache_bytes / 8;
-  const auto blocks =
-      std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes);
+  const auto blocks = std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes);
   runtime->querying_ = {
       .superfiles = std::make_shared<SuperfileCache>(store, blocks, superfile_bytes),
       .pool = pool,
       .term_filters = std::make_shared<TermFilterCache>(store, filter_bytes)};
-  runtime->catalog_ = std::make_unique<Catalog>(
-      store, Catalog::Options{.clock = parts.clock,
-                              .random = parts.random,
-                              .timeout_ms = options.commit_timeout_ms});
+  runtime->catalog_ =
+      std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
+                                                        .random = parts.random,
+                                                        .timeout_ms = options.commit_timeout_ms});
   return runtime;
 }
 

@@ -68,7 +68,9 @@ class Runtime {
   [[nodiscard]] const StoreMeter& meter() const { return *meter_; }
 
   [[nodiscard]] const Catalog& catalog() const { return *catalog_; }
+
   [[nodiscard]] const QueryEnvironment& querying() const { return querying_; }
+
   [[nodiscard]] const WriterEnvironment& writing() const { return writing_; }
 
  private:

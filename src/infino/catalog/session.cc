@@ -35,8 +35,7 @@ arrow::Result<Runtime*> Session::runtime() {
   Runtime* seen = runtime_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->generation() == ForkGeneration()) return seen;
   ARROW_ASSIGN_OR_RAISE(RuntimeParts parts, source_());
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Runtime> made,
-                        Runtime::Make(std::move(parts), options_));
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Runtime> made, Runtime::Make(std::move(parts), options_));
   if (runtime_.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) {
     return made.release();
   }

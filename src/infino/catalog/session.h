@@ -19,10 +19,10 @@ using PartsSource = std::function<arrow::Result<RuntimeParts>()>;
 /// What a connection and its table handles share, and what outlives a fork. Thread-safe.
 ///
 /// A forked child finds the parent's runtime without its threads, and with locks that nobody will
-/// ever open. So the child's first call leaves that runtime where it is, unused and never freed, and
-/// makes a new one from the same parts. The store of memory:// is all there is of its data, so the
-/// child goes on with a copy of it: a fork while another thread is inside that store can leave its
-/// lock closed in the child.
+/// ever open. So the child's first call leaves that runtime where it is, unused and never freed,
+/// and makes a new one from the same parts. The store of memory:// is all there is of its data, so
+/// the child goes on with a copy of it: a fork while another thread is inside that store can leave
+/// its lock closed in the child.
 class Session {
   struct OnlyMake {};
 
@@ -47,7 +47,8 @@ class Session {
   PartsSource source_;
   ConnectOptions options_;
 
-  /// Owned, but not by a smart pointer: the child of a fork can't rely on any that has a lock in it.
+  /// Owned, but not by a smart pointer: the child of a fork can't rely on any that has a lock in
+  /// it.
   std::atomic<Runtime*> runtime_ = nullptr;
 };
 

@@ -99,6 +99,7 @@ uint32_t PackedWidth(std::span<const uint32_t> values) {
 
 void PackBlock(ConstBlockSpan in, uint32_t width, std::span<uint8_t> out) {
   assert(width <= kPackedWidthMax && out.size() >= PackedBlockBytes(width));
+  if (width == 0) return;
   for (size_t lane = 0; lane < kLaneCount; ++lane) {
     uint8_t* word = out.data() + kWordBytes * lane;
     uint64_t bits = 0;

@@ -51,12 +51,6 @@ INFINO_AVX2_INLINE void UnpackRows(const __m128i* in, __m128i* out,
   (_mm_storeu_si128(out + Rows, LoadRow<Width, Rows>(in)), ...);
 }
 
-template <int Width, int... Rows>
-INFINO_AVX2_INLINE void SumRows(const __m128i* in, __m128i last, __m128i* out,
-                                std::integer_sequence<int, Rows...> /*rows*/) {
-  ((last = SumRow(LoadRow<Width, Rows>(in), last), _mm_storeu_si128(out + Rows, last)), ...);
-}
-
 template <int Width>
 INFINO_AVX2 void UnpackWidth(const __m128i* in, __m128i* out) {
   if constexpr (Width == 0) {
@@ -66,46 +60,41 @@ INFINO_AVX2 void UnpackWidth(const __m128i* in, __m128i* out) {
   }
 }
 
-template <int Width>
-INFINO_AVX2 void SumWidth(const __m128i* in, uint32_t base, __m128i* out) {
+/// Adds up a block of deltas in place. A loop of its own: each sum waits for the one before, so
+/// there is time for the store and the load.
+INFINO_AVX2 void SumBlock(uint32_t base, __m128i* block) {
   __m128i last = _mm_set1_epi32(static_cast<int>(base));
-  if constexpr (Width == 0) {
-    for (int row = 0; row < kRowCount; ++row) {
-      last = SumRow(_mm_setzero_si128(), last);
-      _mm_storeu_si128(out + row, last);
-    }
-  } else {
-    SumRows<Width>(in, last, out, std::make_integer_sequence<int, kRowCount>());
+  for (int row = 0; row < kRowCount; ++row) {
+    last = SumRow(_mm_loadu_si128(block + row), last);
+    _mm_storeu_si128(block + row, last);
   }
 }
 
 using UnpackFunction = void (*)(const __m128i* in, __m128i* out);
-using SumFunction = void (*)(const __m128i* in, uint32_t base, __m128i* out);
 constexpr size_t kWidthCount = kPackedWidthMax + 1;
 
-/// One function for each width. Plain arrays: std::array would drop the alignment of __m128i.
-struct Tables {
-  UnpackFunction unpack[kWidthCount];
-  SumFunction sum[kWidthCount];
+/// One function for each width. A plain array: std::array would drop the alignment of __m128i.
+struct Table {
+  UnpackFunction of_width[kWidthCount];
 };
 
 template <int... Widths>
-constexpr Tables MakeTables(std::integer_sequence<int, Widths...> /*widths*/) {
-  return {.unpack = {&UnpackWidth<Widths>...}, .sum = {&SumWidth<Widths>...}};
+constexpr Table MakeTable(std::integer_sequence<int, Widths...> /*widths*/) {
+  return {.of_width = {&UnpackWidth<Widths>...}};
 }
 
-constexpr Tables kByWidth = MakeTables(std::make_integer_sequence<int, kWidthCount>());
+constexpr Table kUnpack = MakeTable(std::make_integer_sequence<int, kWidthCount>());
 
 }  // namespace
 
 void UnpackBlockAvx2(ByteSpan in, uint32_t width, BlockSpan out) {
-  kByWidth.unpack[width](reinterpret_cast<const __m128i*>(in.data()),
-                         reinterpret_cast<__m128i*>(out.data()));
+  kUnpack.of_width[width](reinterpret_cast<const __m128i*>(in.data()),
+                          reinterpret_cast<__m128i*>(out.data()));
 }
 
 void UnpackSumsAvx2(ByteSpan in, uint32_t width, uint32_t base, BlockSpan out) {
-  kByWidth.sum[width](reinterpret_cast<const __m128i*>(in.data()), base,
-                      reinterpret_cast<__m128i*>(out.data()));
+  UnpackBlockAvx2(in, width, out);
+  SumBlock(base, reinterpret_cast<__m128i*>(out.data()));
 }
 
 }  // namespace infino::internal

@@ -201,7 +201,8 @@ void BuildPipeline::Build(Lane* lane, bool is_last, const RowSlice* slice) {
   }
   if (status.ok()) return;
   const Lock lock(mutex_);
-  Fail(FromForeign(status, "append"));
+  Fail(KindOf(status).has_value() ? status
+                                  : FromForeign(status, "append: can't build a superfile"));
 }
 
 void BuildPipeline::Retain(const BuiltSuperfile& built, AppendedSuperfile* file) {

@@ -71,8 +71,7 @@ arrow::Status FetchAll(std::span<const std::shared_ptr<const SuperfileReader>> r
     FileRows& file = files[i];
     if (file.docs.empty()) continue;
     options.work_bytes += static_cast<int64_t>(file.docs.size() * field_ids.size()) * kPageBytes;
-    ARROW_ASSIGN_OR_RAISE(file.fetch,
-                          RowFetch::Make(*readers[i], std::move(file.docs), field_ids));
+    ARROW_ASSIGN_OR_RAISE(file.fetch, RowFetch::Make(*readers[i], std::move(file.docs), field_ids));
     tasks.push_back(MakeTask(*file.fetch, readers[i]->file()));
   }
   ARROW_RETURN_NOT_OK(RunTasks(tasks, options, stop));
@@ -122,9 +121,11 @@ arrow::Result<std::shared_ptr<arrow::Array>> ScoreArray(std::span<const Hit> hit
   return builder.Finish();
 }
 
-arrow::Result<std::shared_ptr<arrow::ChunkedArray>> MakeColumn(
-    const Projection& projection, size_t ordinal, std::span<const Hit> hits,
-    const std::vector<FileRows>& files, std::span<const Run> runs) {
+arrow::Result<std::shared_ptr<arrow::ChunkedArray>> MakeColumn(const Projection& projection,
+                                                               size_t ordinal,
+                                                               std::span<const Hit> hits,
+                                                               const std::vector<FileRows>& files,
+                                                               std::span<const Run> runs) {
   const ProjectedColumn& column = projection.columns[ordinal];
   if (column.source == ProjectedColumn::Source::kStored) {
     return InResultOrder(files, runs, column.fetched,

@@ -46,9 +46,7 @@ struct Opening {
   std::shared_ptr<arrow::Buffer> bytes{};
   OpenedFile opened{};
 
-  [[nodiscard]] bool whole() const {
-    return entry->size_bytes <= SuperfileCache::kReadWholeBytes;
-  }
+  [[nodiscard]] bool whole() const { return entry->size_bytes <= SuperfileCache::kReadWholeBytes; }
 
   [[nodiscard]] ByteRange wanted() const {
     return whole() ? ByteRange{.offset = 0, .length = entry->size_bytes} : entry->open_section;
@@ -81,9 +79,8 @@ arrow::Status Parse(Opening& opening) {
     open_section =
         arrow::SliceBuffer(opening.bytes, entry.open_section.offset, entry.open_section.length);
   }
-  ARROW_ASSIGN_OR_RAISE(opening.opened,
-                        SuperfileReader::Open(std::move(file), entry.open_section,
-                                              std::move(open_section), entry.id));
+  ARROW_ASSIGN_OR_RAISE(opening.opened, SuperfileReader::Open(std::move(file), entry.open_section,
+                                                              std::move(open_section), entry.id));
   return arrow::Status::OK();
 }
 
@@ -139,10 +136,8 @@ struct SuperfileCache::State {
     const auto by_id = folders.try_emplace(folder).first;
     const auto [place, added] = by_id->second.try_emplace(opening.entry->id);
     if (!added) return place->second->file;
-    nodes.push_front({.folder = &by_id->first,
-                      .id = opening.entry->id,
-                      .file = opening.opened,
-                      .bytes = bytes});
+    nodes.push_front(
+        {.folder = &by_id->first, .id = opening.entry->id, .file = opening.opened, .bytes = bytes});
     place->second = nodes.begin();
     size_bytes += bytes;
     while (size_bytes > budget_bytes) DropLast();
@@ -190,10 +185,9 @@ arrow::Result<std::vector<OpenedFile>> SuperfileCache::Open(
     if (!read.ok()) return Explain(read.status(), opening.path);
     opening.bytes = std::move(read->front());
   }
-  ARROW_RETURN_NOT_OK(ParallelFor(read_bytes >= kWorthAPoolBytes ? pool : nullptr,
-                                  static_cast<int64_t>(missing.size()), [&](int64_t i) -> arrow::Status {
-                                    return Parse(missing[static_cast<size_t>(i)]);
-                                  }));
+  ARROW_RETURN_NOT_OK(ParallelFor(
+      read_bytes >= kWorthAPoolBytes ? pool : nullptr, static_cast<int64_t>(missing.size()),
+      [&](int64_t i) -> arrow::Status { return Parse(missing[static_cast<size_t>(i)]); }));
   for (const Opening& opening : missing) {
     result[opening.result] = state_->Keep(folder, opening);
   }

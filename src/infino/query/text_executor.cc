@@ -147,10 +147,8 @@ std::vector<Hit> MergeTops(const TextRun& run, uint64_t k, const SharedFloor& fl
     const SuperfileReader& file = *run.files[each.file];
     for (const ScoredDoc& found : each.search->TopDocs()) {
       if (found.score < floor.score()) break;  // The rest scores no more.
-      hits.push_back({.id = file.IdOf(found.doc),
-                      .score = found.score,
-                      .file = each.file,
-                      .doc = found.doc});
+      hits.push_back(
+          {.id = file.IdOf(found.doc), .score = found.score, .file = each.file, .doc = found.doc});
     }
   }
   const auto ranks_before = [](const Hit& left, const Hit& right) {
@@ -175,12 +173,9 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
   ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindTextColumn(schema, request.column));
   ARROW_ASSIGN_OR_RAISE(const Bm25Parameters bm25,
                         ResolveBm25(*column->text, request.k1, request.b));
-  ARROW_ASSIGN_OR_RAISE(const Projection projection,
-                        ResolveProjection(schema, request.projection));
-  const TextQuestion question{.column = request.column,
-                              .text = request.query,
-                              .mode = request.mode,
-                              .ranked = true};
+  ARROW_ASSIGN_OR_RAISE(const Projection projection, ResolveProjection(schema, request.projection));
+  const TextQuestion question{
+      .column = request.column, .text = request.query, .mode = request.mode, .ranked = true};
   ARROW_ASSIGN_OR_RAISE(TextPlan plan, PlanText(question, snapshot, folder,
                                                 environment.term_filters.get(), request.stop));
   if (request.k == 0 || plan.entries.empty()) {

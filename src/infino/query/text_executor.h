@@ -29,8 +29,8 @@ struct QueryEnvironment {
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const TextSearchRequest& request);
 
-/// All rows that match, in `_id` order, with score 0 where that is asked for. Thread-safe; blocks in
-/// Wait.
+/// All rows that match, in `_id` order, with score 0 where that is asked for. Thread-safe; blocks
+/// in Wait.
 [[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const MatchRequest& request);

@@ -103,22 +103,23 @@ arrow::Result<const TableColumn*> FindTextColumn(const TableSchema& schema,
     indexed += other.field->name();
   }
   return MakeError(ErrorKind::kInvalidArgument,
-                   "no full-text index for column '" + name + "'; full-text-indexed columns: " +
-                       (indexed.empty() ? "none" : indexed));
+                   "no full-text index for column '" + name +
+                       "'; full-text-indexed columns: " + (indexed.empty() ? "none" : indexed));
 }
 
 arrow::Result<Bm25Parameters> ResolveBm25(const TextIndexOptions& column, std::optional<double> k1,
                                           std::optional<double> b) {
   if (k1.has_value() != b.has_value()) {
-    return MakeError(ErrorKind::kInvalidArgument, "BM25 parameters: give both k1 and b, or neither");
+    return MakeError(ErrorKind::kInvalidArgument,
+                     "BM25 parameters: give both k1 and b, or neither");
   }
   Bm25Parameters parameters;
   parameters.k1 = k1 ? *k1 : column.k1.value_or(parameters.k1);
   parameters.b = b ? *b : column.b.value_or(parameters.b);
   if (!std::isfinite(parameters.k1) || parameters.k1 <= 0) {
-    return MakeError(ErrorKind::kInvalidArgument,
-                     "BM25 parameter k1 must be finite and above 0; k1=" +
-                         std::to_string(parameters.k1));
+    return MakeError(
+        ErrorKind::kInvalidArgument,
+        "BM25 parameter k1 must be finite and above 0; k1=" + std::to_string(parameters.k1));
   }
   if (!(parameters.b >= 0 && parameters.b <= 1)) {
     return MakeError(ErrorKind::kInvalidArgument,

@@ -59,7 +59,6 @@ struct TextQuestion {
 /// points into the snapshot. Blocks in Wait.
 [[nodiscard]] arrow::Result<TextPlan> PlanText(const TextQuestion& question,
                                                const Snapshot& snapshot, const std::string& folder,
-                                               TermFilterCache* filters,
-                                               const StopCondition& stop);
+                                               TermFilterCache* filters, const StopCondition& stop);
 
 }  // namespace infino

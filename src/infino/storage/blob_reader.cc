@@ -12,6 +12,7 @@
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
+#include <arrow/status.h>
 #include <arrow/util/future.h>
 
 #include "infino/common/byte_range.h"

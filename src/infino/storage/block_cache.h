@@ -56,6 +56,8 @@ class BlockCache {
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
+  BlockCache(BlockCache&&) = delete;
+  BlockCache& operator=(BlockCache&&) = delete;
 
   /// All of `ranges` if every one is resident, else nothing. One lock for all of them. Empty ranges
   /// are always resident.

@@ -7,6 +7,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/util/functional.h>
+#include <arrow/util/macros.h>
 #include <arrow/util/thread_pool.h>
 
 #include "infino/error.h"

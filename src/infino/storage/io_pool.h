@@ -28,6 +28,8 @@ class IoPool {
   ~IoPool();
   IoPool(const IoPool&) = delete;
   IoPool& operator=(const IoPool&) = delete;
+  IoPool(IoPool&&) = delete;
+  IoPool& operator=(IoPool&&) = delete;
 
   /// Runs `task` on the pool.
   [[nodiscard]] arrow::Status Spawn(arrow::internal::FnOnce<void()> task);

@@ -33,7 +33,8 @@ struct RetryOptions {
 /// Back-off: while the tries below come back finished (memory, small local reads), the loop runs on
 /// the calling thread and pauses there by `clock`, which keeps simulations deterministic. Once a
 /// try is still under way when its call returns, the caller gets an unfinished future, and further
-/// pauses and tries happen on a thread of this store. No thread ever waits for a future.
+/// pauses and tries happen on a thread of this store or of the one below. No thread ever waits for
+/// a future.
 [[nodiscard]] arrow::Result<std::shared_ptr<ObjectStore>> MakeRetryingStore(
     std::shared_ptr<ObjectStore> store, std::shared_ptr<Clock> clock,
     std::shared_ptr<Random> random, const RetryOptions& options = {});

@@ -13,6 +13,18 @@ namespace infino {
 
 using arrow::internal::checked_cast;
 
+namespace {
+
+/// The values of the lists, without those of other slices. An empty array may have no offsets.
+template <typename Lists>
+std::shared_ptr<arrow::Array> ValuesOf(const Lists& lists) {
+  if (lists.length() == 0) return lists.values()->Slice(0, 0);
+  const auto start = lists.value_offset(0);
+  return lists.values()->Slice(start, lists.value_offset(lists.length()) - start);
+}
+
+}  // namespace
+
 int LeafCount(const arrow::DataType& type) {
   if (type.id() == arrow::Type::EXTENSION) {
     return LeafCount(*checked_cast<const arrow::ExtensionType&>(type).storage_type());
@@ -34,24 +46,12 @@ void AppendLeaves(const std::shared_ptr<arrow::Array>& array,
       return;
     }
     case arrow::Type::MAP:
-    case arrow::Type::LIST: {
-      const auto& lists = checked_cast<const arrow::ListArray&>(*array);
-      const auto start = lists.value_offset(0);
-      return AppendLeaves(lists.values()->Slice(start, lists.value_offset(lists.length()) - start),
-                          leaves);
-    }
-    case arrow::Type::LARGE_LIST: {
-      const auto& lists = checked_cast<const arrow::LargeListArray&>(*array);
-      const auto start = lists.value_offset(0);
-      return AppendLeaves(lists.values()->Slice(start, lists.value_offset(lists.length()) - start),
-                          leaves);
-    }
-    case arrow::Type::FIXED_SIZE_LIST: {
-      const auto& lists = checked_cast<const arrow::FixedSizeListArray&>(*array);
-      const auto start = lists.value_offset(0);
-      return AppendLeaves(lists.values()->Slice(start, lists.value_offset(lists.length()) - start),
-                          leaves);
-    }
+    case arrow::Type::LIST:
+      return AppendLeaves(ValuesOf(checked_cast<const arrow::ListArray&>(*array)), leaves);
+    case arrow::Type::LARGE_LIST:
+      return AppendLeaves(ValuesOf(checked_cast<const arrow::LargeListArray&>(*array)), leaves);
+    case arrow::Type::FIXED_SIZE_LIST:
+      return AppendLeaves(ValuesOf(checked_cast<const arrow::FixedSizeListArray&>(*array)), leaves);
     case arrow::Type::LIST_VIEW:
       return AppendLeaves(checked_cast<const arrow::ListViewArray&>(*array).values(), leaves);
     case arrow::Type::LARGE_LIST_VIEW:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/array_binary.h>
 #include <arrow/array/builder_decimal.h>
 #include <arrow/buffer.h>
 #include <arrow/io/memory.h>
@@ -21,6 +22,7 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 #include <arrow/util/byte_size.h>
+#include <arrow/util/checked_cast.h>
 #include <arrow/util/decimal.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/arrow/writer.h>
@@ -55,14 +57,33 @@ namespace {
 constexpr int64_t kStepBytes = int64_t{4} << 20;
 constexpr int64_t kStepRowsMax = 8192;
 
+constexpr int64_t kIdBytes = 16;
+
 /// The highest upper half of an id that still is a decimal128(38, 0).
 constexpr uint64_t kIdHighMax = 5'421'010'862'427'522'169;
 
 /// What writing a row group holds beside its rows, as a share of them.
 constexpr int64_t kEncodingShare = 2;
 
+/// What the values of an array take. Views of strings share buffers with rows that are not here, so
+/// they are counted one by one.
+int64_t BytesOf(const arrow::Array& array) {
+  if (array.type_id() != arrow::Type::STRING_VIEW && array.type_id() != arrow::Type::BINARY_VIEW) {
+    return arrow::util::ReferencedBufferSize(array).ValueOr(0);
+  }
+  const auto& views = arrow::internal::checked_cast<const arrow::BinaryViewArray&>(array);
+  int64_t total = 0;
+  for (int64_t i = 0; i < views.length(); ++i) {
+    total += static_cast<int64_t>(sizeof(arrow::BinaryViewType::c_type));
+    if (views.IsValid(i)) total += static_cast<int64_t>(views.GetView(i).size());
+  }
+  return total;
+}
+
 int64_t BytesOf(const arrow::RecordBatch& batch) {
-  return arrow::util::ReferencedBufferSize(batch).ValueOr(0);
+  int64_t total = kIdBytes * batch.num_rows();
+  for (const auto& column : batch.columns()) total += BytesOf(*column);
+  return total;
 }
 
 class ParquetSuperfileWriter final : public SuperfileWriter {
@@ -104,6 +125,10 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
           std::min({step, batch.num_rows() - start, kRowGroupRowsMax - pending_rows_});
       ARROW_RETURN_NOT_OK(
           AddStep(*batch.Slice(start, rows), first_id.Plus(static_cast<uint64_t>(start))));
+      pending_bytes_ += rows * row_bytes;
+      if (pending_rows_ >= kRowGroupRowsMax || pending_bytes_ >= kRowGroupBytesMax) {
+        ARROW_RETURN_NOT_OK(WriteRowGroup());
+      }
       start += rows;
     }
     return arrow::Status::OK();
@@ -202,11 +227,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     for (const auto& text : texts_) ARROW_RETURN_NOT_OK(text->Add(rows));
     pending_.push_back(arrow::RecordBatch::Make(file_schema_, rows.num_rows(), std::move(columns)));
     pending_rows_ += rows.num_rows();
-    pending_bytes_ += BytesOf(*pending_.back());
-    if (pending_rows_ < kRowGroupRowsMax && pending_bytes_ < kRowGroupBytesMax) {
-      return arrow::Status::OK();
-    }
-    return WriteRowGroup();
+    return arrow::Status::OK();
   }
 
   static arrow::Result<std::shared_ptr<arrow::Array>> IdsFrom(const RowId& first, int64_t count) {

@@ -44,7 +44,8 @@ std::string NotHeld(const arrow::DataType& type) {
 std::string ProblemOfDictionary(const arrow::DictionaryType& type, int depth) {
   const arrow::DataType& values = *type.value_type();
   if (arrow::is_nested(values.id()) || values.id() == arrow::Type::DICTIONARY ||
-      values.id() == arrow::Type::EXTENSION || values.id() == arrow::Type::NA) {
+      values.id() == arrow::Type::EXTENSION || values.id() == arrow::Type::NA ||
+      values.id() == arrow::Type::STRING_VIEW || values.id() == arrow::Type::BINARY_VIEW) {
     return NotHeld(type);
   }
   return ProblemOf(values, depth);
@@ -62,9 +63,12 @@ std::string ProblemOf(const arrow::DataType& type, int depth) {
     case arrow::Type::STRUCT:
       return type.num_fields() == 0 ? "a struct without fields is not supported"
                                     : ProblemOfChildren(type, depth);
+    case arrow::Type::FIXED_SIZE_LIST:
+      return checked_cast<const arrow::FixedSizeListType&>(type).list_size() == 0
+                 ? NotHeld(type)
+                 : ProblemOfChildren(type, depth);
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
-    case arrow::Type::FIXED_SIZE_LIST:
     case arrow::Type::LIST_VIEW:
     case arrow::Type::LARGE_LIST_VIEW:
     case arrow::Type::MAP:

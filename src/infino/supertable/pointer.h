@@ -94,8 +94,8 @@ class PointerStore {
   /// commit among its recent ones, else along the parent chain: there means kPublished; pointer
   /// moved without it, kLost; pointer unmoved: the put may still land, so the same bytes go out
   /// again with the same condition, until an answer or the deadline. Then kCommitUnknown, and the
-  /// caller leaves every staged object where it is. On kPublished `next_version` is what the
-  /// pointer now is, if known.
+  /// caller leaves every staged object where it is. On kPublished `next_version` (may
+  /// be null) is what `next` became in the store, or empty: another commit is on top already.
   [[nodiscard]] arrow::Result<SwapOutcome> Swap(const PinnedPointer* previous, const Pointer& next,
                                                 ObjectVersion* next_version) const;
 

@@ -203,9 +203,11 @@ arrow::Result<std::optional<PinnedPointer>> PointerStore::LoadIfChanged(
 
 arrow::Result<SwapOutcome> PointerStore::Swap(const PinnedPointer* previous, const Pointer& next,
                                               ObjectVersion* next_version) const {
-  *next_version = {};
+  ObjectVersion version;
   SwapAttempt attempt(store_.get(), folder_, &options_, next);
-  return attempt.Run(previous, next, next_version);
+  ARROW_ASSIGN_OR_RAISE(const SwapOutcome outcome, attempt.Run(previous, next, &version));
+  if (next_version != nullptr) *next_version = std::move(version);
+  return outcome;
 }
 
 }  // namespace infino

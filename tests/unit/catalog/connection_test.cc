@@ -191,14 +191,14 @@ TEST_P(ConnectionTest, OneOfManyCreatorsOfANameWins) {
   const auto pool = WorkPool::Make(4).ValueOrDie();
   constexpr int64_t kCreators = 12;
   std::vector<arrow::Status> outcomes(kCreators);
-  ASSERT_THAT(ParallelFor(pool.get(), kCreators,
-                          [&](int64_t i) -> arrow::Status {
-                            outcomes[static_cast<size_t>(i)] =
-                                connection->CreateTable("docs", RowTextSchema(), TextIndex())
-                                    .status();
-                            return arrow::Status::OK();
-                          }),
-              IsOk());
+  ASSERT_THAT(
+      ParallelFor(pool.get(), kCreators,
+                  [&](int64_t i) -> arrow::Status {
+                    outcomes[static_cast<size_t>(i)] =
+                        connection->CreateTable("docs", RowTextSchema(), TextIndex()).status();
+                    return arrow::Status::OK();
+                  }),
+      IsOk());
   int winners = 0;
   for (const arrow::Status& outcome : outcomes) {
     EXPECT_THAT(outcome, AnyOf(IsOk(), IsError(ErrorKind::kAlreadyExists)));
@@ -316,8 +316,8 @@ TEST(CreateTable, SurvivesUnclearAnswersOfTheCatalog) {
   for (const Faults& fault : {Faults{.lose_answer = 1}, Faults{.echo = 1}, Faults{.fail_before = 1},
                               Faults{.delay_put = 1}}) {
     for (size_t call = 0; call < 12; ++call) {
-      const auto store = std::make_shared<FaultyStore>(MakeMemoryStore(SystemClock()), 1,
-                                                       FaultPlan());
+      const auto store =
+          std::make_shared<FaultyStore>(MakeMemoryStore(SystemClock()), 1, FaultPlan());
       const auto connection = ConnectTo(store);
       ASSERT_THAT(connection->CreateTable("first", RowTextSchema(), TextIndex()), IsOk());
       store->FailCall(store->call_count() + call, fault);

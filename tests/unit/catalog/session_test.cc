@@ -1,11 +1,10 @@
 #include "infino/catalog/session.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <memory>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "infino/catalog/runtime.h"
 #include "infino/common/clock.h"
@@ -15,7 +14,6 @@
 
 namespace infino {
 namespace {
-
 
 std::shared_ptr<Session> MakeSession() {
   const std::shared_ptr<ObjectStore> store = MakeMemoryStore(SystemClock());

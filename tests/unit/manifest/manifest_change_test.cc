@@ -27,9 +27,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 ManifestChange RandomAppend(Random& random, size_t superfiles_max = 5) {
   std::vector<NewSuperfile> files;
   const uint64_t count = 1 + random.Below(superfiles_max);

@@ -21,9 +21,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 void ExpectSameEntry(const SuperfileEntry& a, const SuperfileEntry& b) {
   EXPECT_EQ(a.id, b.id);
   EXPECT_EQ(a.size_bytes, b.size_bytes);
@@ -49,7 +46,7 @@ void ExpectSamePart(const ManifestPart& a, const ManifestPart& b) {
 
 TEST(PartCodec, GivesBackWhatItWasGiven) {
   Random random(TestSeed());
-  for (const size_t count : {0, 1, 2, 7, 30, 200}) {
+  for (const size_t count : {0U, 1U, 2U, 7U, 30U, 200U}) {
     const ManifestPart part = RandomPart(random, count);
     const auto bytes = EncodePart(part);
     ASSERT_THAT(bytes, IsOk());
@@ -133,7 +130,7 @@ TEST(PartCodec, RefusesEntriesThatBreakTheirRules) {
               IsError(ErrorKind::kInternal));
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.texts[0].min_term = "zzzz"; }),
               IsError(ErrorKind::kInternal));
-  EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.term_filters.push_back({.field_id = 1}); }),
+  EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.term_filters.emplace_back(); }),
               IsError(ErrorKind::kInternal));
 }
 

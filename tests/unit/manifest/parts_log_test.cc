@@ -22,8 +22,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsOk;
-
 /// What a commit writes beside its superfiles: all staged objects, and the pointer, which holds a
 /// copy of a small root (in which every quotation mark takes two bytes) and little else.
 struct CommitCost {
@@ -108,7 +106,7 @@ TEST(PartsLog, TenThousandCommitsStayCheap) {
 /// Whatever the size of the commits, the number of parts is bounded by the bytes they hold.
 TEST(PartsLog, TheNumberOfPartsFollowsTheBytes) {
   Random random(TestSeed());
-  for (const size_t files_a_commit : {1, 3, 20, 45, 100, 300}) {
+  for (const size_t files_a_commit : {1U, 3U, 20U, 45U, 100U, 300U}) {
     VersionHolder table{*FirstVersion(SampleSchema(), RandomStamp(random))};
     for (size_t added = 0; added < 3'000; added += files_a_commit) {
       std::vector<NewSuperfile> files;

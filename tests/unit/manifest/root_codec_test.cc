@@ -23,9 +23,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 /// A root with parts and a history.
 NextVersion SampleVersion(Random& random, int commits) {
   NextVersion version = *FirstVersion(SampleSchema(), RandomStamp(random));

@@ -26,8 +26,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsOk;
-
 TermFilter FilterOf(Random& random, int32_t field_id) {
   return {.field_id = field_id,
           .filter = arrow::Buffer::FromString(RandomBytes(random, 1 + random.Below(300)))};

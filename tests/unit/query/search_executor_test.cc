@@ -113,8 +113,8 @@ TEST(RunTasks, ReadsWhatAllTasksLackInOneWave) {
   ScriptedSearch c("c", 1, &log);
   std::vector<SearchTask> tasks = {MakeTask(a, cold_a), MakeTask(b, cold_b), MakeTask(c, warm)};
   ASSERT_THAT(RunTasks(tasks, {}, {}), IsOk());
-  EXPECT_THAT(log, ElementsAre("feed c", "read a", "read b", "feed a", "feed b", "read a",
-                               "feed a"));
+  EXPECT_THAT(log,
+              ElementsAre("feed c", "read a", "read b", "feed a", "feed b", "read a", "feed a"));
 }
 
 TEST(RunTasks, EndsATaskThatIsSkippedWithoutReadingForIt) {
@@ -176,8 +176,7 @@ TEST(RunTasks, NeverPollsFromThePool) {
     if ((*pool)->OwnsThisThread()) polled_on_pool = true;
     return false;
   };
-  ASSERT_THAT(RunTasks(tasks, {.pool = pool->get(), .work_bytes = kWorthAPoolBytes}, stop),
-              IsOk());
+  ASSERT_THAT(RunTasks(tasks, {.pool = pool->get(), .work_bytes = kWorthAPoolBytes}, stop), IsOk());
   EXPECT_FALSE(polled_on_pool.load());
 }
 

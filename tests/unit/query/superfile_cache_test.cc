@@ -121,10 +121,9 @@ TEST(SuperfileCache, AMissingFileIsDamage) {
 TEST(SuperfileCache, APlaceOutsideTheFileIsDamage) {
   TableOnStore table;
   table.AddSuperfile({"a fox"});
-  for (const ByteRange place : {ByteRange{.offset = -1, .length = 10},
-                                ByteRange{.offset = 0, .length = int64_t{1} << 40},
-                                ByteRange{.offset = int64_t{1} << 62, .length = 1},
-                                ByteRange{.offset = 5, .length = -5}}) {
+  for (const ByteRange place :
+       {ByteRange{.offset = -1, .length = 10}, ByteRange{.offset = 0, .length = int64_t{1} << 40},
+        ByteRange{.offset = int64_t{1} << 62, .length = 1}, ByteRange{.offset = 5, .length = -5}}) {
     table.entry(0).open_section = place;
     SuperfileCache cache = MakeCache(table);
     EXPECT_THAT(cache.Open(table.folder(), table.entries(), {}), IsError(ErrorKind::kCorrupt));

@@ -28,10 +28,15 @@ class TableOnStore {
   void AddSuperfile(const std::vector<NullableText>& texts);
 
   [[nodiscard]] const Snapshot& snapshot();
+
   [[nodiscard]] const std::shared_ptr<ObjectStore>& store() const { return store_; }
+
   [[nodiscard]] StoreCounters counters() const { return meter_->Snapshot(); }
+
   [[nodiscard]] const std::string& folder() const { return folder_; }
+
   [[nodiscard]] std::vector<const SuperfileEntry*> entries();
+
   [[nodiscard]] SuperfileEntry& entry(size_t i) { return part_->entries[i]; }
 
  private:

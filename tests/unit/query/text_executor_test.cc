@@ -141,9 +141,8 @@ TEST_F(TextExecutor, ChecksTheRequestAlsoWhereNothingWouldBeFound) {
 TEST_F(TextExecutor, MatchesAllRowsInIdOrderWithScoreZero) {
   table_.AddSuperfile({"a fox", "dog"});
   table_.AddSuperfile({"fox fox fox", "fox dog"});
-  const auto found = Match({.column = "text",
-                            .query = "fox",
-                            .projection = std::vector<std::string>{"row", "score"}});
+  const auto found = Match(
+      {.column = "text", .query = "fox", .projection = std::vector<std::string>{"row", "score"}});
   ASSERT_THAT(found, IsOk());
   EXPECT_THAT(Int64Column(**found, "row"), ElementsAre(0, 2, 3));
   EXPECT_THAT(FloatColumn(**found, "score"), ElementsAre(0.0F, 0.0F, 0.0F));
@@ -164,9 +163,9 @@ TEST_F(TextExecutor, TotalsThatContradictTheFilesAreDamage) {
   table_.AddSuperfile({"fox", "fox", "fox"});
   Snapshot snapshot = table_.snapshot();
   snapshot.root.totals.texts[0].rows_with_token = 1;
-  EXPECT_THAT(SearchText(environment_, snapshot, table_.folder(),
-                         {.column = "text", .query = "fox"}),
-              IsError(ErrorKind::kCorrupt));
+  EXPECT_THAT(
+      SearchText(environment_, snapshot, table_.folder(), {.column = "text", .query = "fox"}),
+      IsError(ErrorKind::kCorrupt));
 }
 
 TEST_F(TextExecutor, StopsWhenTold) {

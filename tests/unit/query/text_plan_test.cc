@@ -60,10 +60,9 @@ class PlannedTable {
 
   arrow::Result<std::vector<int>> Plan(const std::string& text, bool ranked) {
     const std::string column = "text";
-    ARROW_ASSIGN_OR_RAISE(
-        const TextPlan plan,
-        PlanText({.column = column, .text = text, .ranked = ranked}, snapshot_, "folder", nullptr,
-                 {}));
+    ARROW_ASSIGN_OR_RAISE(const TextPlan plan,
+                          PlanText({.column = column, .text = text, .ranked = ranked}, snapshot_,
+                                   "folder", nullptr, {}));
     std::vector<int> numbers;
     for (const SuperfileEntry* entry : plan.entries) numbers.push_back(entry->id.bytes[0]);
     return numbers;
@@ -125,16 +124,16 @@ TEST(Bm25Parameters, ComeFromTheRequestElseTheColumnElseTheDefaults) {
 TEST(Bm25Parameters, AreRefusedOutOfRange) {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const auto& [k1, b] : std::vector<std::pair<std::optional<double>, std::optional<double>>>{
-           {1.2, {}},
-           {{}, 0.5},
-           {0.0, 0.5},
-           {-1.0, 0.5},
-           {nan, 0.5},
-           {infinity, 0.5},
-           {1.2, -0.1},
-           {1.2, 1.1},
-           {1.2, nan}}) {
+  for (const auto& [k1, b] :
+       std::vector<std::pair<std::optional<double>, std::optional<double>>>{{1.2, {}},
+                                                                            {{}, 0.5},
+                                                                            {0.0, 0.5},
+                                                                            {-1.0, 0.5},
+                                                                            {nan, 0.5},
+                                                                            {infinity, 0.5},
+                                                                            {1.2, -0.1},
+                                                                            {1.2, 1.1},
+                                                                            {1.2, nan}}) {
     EXPECT_THAT(ResolveBm25({}, k1, b), IsError(ErrorKind::kInvalidArgument));
   }
   EXPECT_THAT(ResolveBm25({}, 1e-9, 1.0), IsOk());

@@ -114,6 +114,8 @@ TEST(SuperfileTypes, WhatIsRefusedNamesColumnAndType) {
         arrow::dense_union({arrow::field("a", arrow::int32())}),
         arrow::sparse_union({arrow::field("a", arrow::int32())}),
         arrow::run_end_encoded(arrow::int32(), arrow::utf8()),
+        arrow::fixed_size_list(arrow::int32(), 0),
+        arrow::dictionary(arrow::int8(), arrow::utf8_view()),
         arrow::list(arrow::month_day_nano_interval())}) {
     const auto status = ValidateTableSchema(SchemaOf({arrow::field("bad column", type)}));
     EXPECT_THAT(status, IsError(ErrorKind::kInvalidArgument)) << type->ToString();

@@ -14,8 +14,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsOk;
-
 TEST(Layout, FoldersOfOneNameDiffer) {
   CommitId unique;
   unique.bytes[0] = 0xAB;

@@ -24,10 +24,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::HasValue;
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 /// One writer whose store follows a script, and the other writers, who see the store below it.
 class PointerStoreTest : public ::testing::Test {
  protected:

@@ -24,9 +24,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 /// The pointer after `commits` appends.
 Pointer SamplePointer(Random& random, int commits) {
   VersionHolder table{*FirstVersion(SampleSchema(), RandomStamp(random))};
@@ -45,7 +42,9 @@ void ExpectSamePointer(const Pointer& a, const Pointer& b) {
   EXPECT_EQ(a.dropped, b.dropped);
   EXPECT_EQ(a.recent_commits, b.recent_commits);
   ASSERT_EQ(a.root_copy == nullptr, b.root_copy == nullptr);
-  if (a.root_copy != nullptr) EXPECT_TRUE(a.root_copy->Equals(*b.root_copy));
+  if (a.root_copy != nullptr) {
+    EXPECT_TRUE(a.root_copy->Equals(*b.root_copy));
+  }
 }
 
 TEST(Pointer, GivesBackWhatItWasGiven) {
@@ -97,7 +96,9 @@ TEST(Pointer, NoChangedByteGivesAnotherRoot) {
     }
     EXPECT_EQ(decoded->table_version, pointer.table_version) << "at " << at;
     EXPECT_EQ(decoded->root.name, pointer.root.name) << "at " << at;
-    if (decoded->root_copy != nullptr) EXPECT_TRUE(decoded->root_copy->Equals(*pointer.root_copy));
+    if (decoded->root_copy != nullptr) {
+      EXPECT_TRUE(decoded->root_copy->Equals(*pointer.root_copy));
+    }
   }
 }
 

@@ -30,8 +30,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
 using std::chrono::milliseconds;
 
 class SnapshotTest : public ::testing::Test {

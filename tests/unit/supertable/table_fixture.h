@@ -53,7 +53,7 @@ class TableFixture {
   void Stage(const NextVersion& version) const {
     for (const NamedObject& object : version.objects) {
       EXPECT_THAT(Wait(store->PutIfAbsent(ObjectPath(folder, object.ref.name), object.bytes)),
-                  testing::IsOk());
+                  IsOk());
     }
   }
 
@@ -70,7 +70,7 @@ class TableFixture {
   [[nodiscard]] std::shared_ptr<const Snapshot> Load() const {
     SnapshotLoader loader(store, folder, Pointers(store), {.clock = clock, .freshness_ms = 0});
     auto snapshot = loader.Newest({});
-    EXPECT_THAT(snapshot, testing::IsOk());
+    EXPECT_THAT(snapshot, IsOk());
     return *snapshot;
   }
 

@@ -25,9 +25,6 @@
 namespace infino {
 namespace {
 
-using ::infino::testing::IsError;
-using ::infino::testing::IsOk;
-
 class TermFiltersTest : public ::testing::Test {
  protected:
   TermFiltersTest() : counted_(std::make_shared<ScriptedStore>(table_.store)) { table_.Create(); }
@@ -69,7 +66,9 @@ TEST_F(TermFiltersTest, GivesEveryFilterInOneReadACommit) {
   for (const NewSuperfile& file : files_) {
     const auto* found = (*filters)->Find(file.entry.id);
     ASSERT_EQ(found == nullptr, file.filters.empty());
-    if (found != nullptr) EXPECT_TRUE(found->Equals(*file.filters[0].filter));
+    if (found != nullptr) {
+      EXPECT_TRUE(found->Equals(*file.filters[0].filter));
+    }
   }
 }
 

@@ -96,25 +96,32 @@ struct AsciiWord {
 
 /// Extends `word` over letters, digits and underscores.
 inline void SkipWordBytes(ByteSpan text, AsciiWord& word) {
-  while (text.size() - word.end >= sizeof(uint64_t)) {
-    const AsciiKinds kinds(LoadU64(text.data() + word.end));
-    const uint64_t others = ~kinds.words & AsciiKinds::kHighs;
+  size_t end = word.end;
+  uint64_t word_makers = 0;
+  uint64_t uppers = 0;
+  uint64_t others = 0;
+  while (text.size() - end >= sizeof(uint64_t)) {
+    const AsciiKinds kinds(LoadU64(text.data() + end));
+    others = ~kinds.words & AsciiKinds::kHighs;
     // The bits below the first byte of another kind; all when there is none.
-    const uint64_t before = others == 0 ? ~uint64_t{0} : (others & (~others + 1)) - 1;
-    word.makes_word = word.makes_word || (kinds.letters_or_digits & before) != 0;
-    word.has_upper = word.has_upper || (kinds.uppers & before) != 0;
+    const uint64_t before = (others & (~others + 1)) - 1;
+    word_makers |= kinds.letters_or_digits & before;
+    uppers |= kinds.uppers & before;
     if (others != 0) {
-      word.end += static_cast<size_t>(std::countr_zero(others)) / 8;
-      return;
+      end += static_cast<size_t>(std::countr_zero(others)) / 8;
+      break;
     }
-    word.end += sizeof(uint64_t);
+    end += sizeof(uint64_t);
   }
-  for (; word.end < text.size(); ++word.end) {
-    const unsigned traits = AsciiTraitsOf(text[word.end]);
-    if ((traits & kAsciiWord) == 0) return;
-    word.makes_word = word.makes_word || (traits & (kAsciiLetter | kAsciiDigit)) != 0;
-    word.has_upper = word.has_upper || (traits & kAsciiUpper) != 0;
+  for (; others == 0 && end < text.size(); ++end) {
+    const unsigned traits = AsciiTraitsOf(text[end]);
+    if ((traits & kAsciiWord) == 0) break;
+    word_makers |= traits & (kAsciiLetter | kAsciiDigit);
+    uppers |= traits & kAsciiUpper;
   }
+  word.end = end;
+  word.makes_word |= word_makers != 0;
+  word.has_upper |= uppers != 0;
 }
 
 /// The word whose first byte, a letter, digit or underscore, is at `begin`.

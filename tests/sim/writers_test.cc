@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <gtest/gtest.h>
+
+#include "infino/commit/table_writer.h"
+#include "infino/common/clock.h"
+#include "infino/common/failpoint.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
+#include "infino/common/wait.h"
+#include "infino/error.h"
+#include "infino/storage/memory_store.h"
+#include "infino/storage/object_store.h"
+#include "infino/storage/retrying_store.h"
+#include "infino/supertable/layout.h"
+#include "infino/supertable/snapshot.h"
+#include "infino/table.h"
+#include "sim/swap_checking_store.h"
+#include "support/faulty_store.h"
+#include "support/matchers.h"
+#include "support/seed.h"
+#include "unit/commit/table_harness.h"
+
+namespace infino {
+namespace {
+
+const std::string kFolder = "sim-1";
+
+/// What became of one append, as its caller was told.
+enum class Told : uint8_t { kUnderWay, kDone, kFailed, kUnknown };
+
+struct Attempt {
+  int64_t first_row = 0;
+  int64_t row_count = 0;
+  Told told = Told::kUnderWay;
+};
+
+/// Several writers of one table on a store that fails, loses and delays. Everything happens on one
+/// thread: at the failpoints inside a commit, other writers get to run whole commits of their own.
+/// All chance comes from the seed.
+class Simulation {
+ public:
+  explicit Simulation(uint64_t seed) : seed_(seed), random_(seed) {}
+
+  void Run();
+
+  [[nodiscard]] const std::vector<std::string>& trace() const { return trace_; }
+
+  [[nodiscard]] const std::map<std::string, int>& told_count() const { return told_count_; }
+
+ private:
+  static constexpr size_t kWriterCount = 4;
+  static constexpr int kStepCount = 10;
+  static constexpr int kDepthMax = 3;
+
+  void SetUp();
+  FaultPlan RandomFaults();
+  void AppendSomething(size_t writer);
+  StopCondition RandomStop();
+  void OnFailpoint(std::string_view name);
+  void Check();
+  void CheckRows(const Snapshot& snapshot);
+  const std::vector<int64_t>& RowsOf(const SuperfileEntry& entry, const Snapshot& snapshot);
+
+  void Note(std::string line) { trace_.push_back(std::move(line)); }
+
+  const uint64_t seed_;
+  Random random_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(kTestNowMs);
+  std::shared_ptr<ObjectStore> memory_ = MakeMemoryStore(clock_);
+  std::shared_ptr<FaultyStore> faulty_;
+  std::vector<TableHandle> writers_;
+  std::vector<bool> busy_ = std::vector<bool>(kWriterCount, false);
+  int depth_ = 0;
+  int64_t next_row_ = 0;
+  std::vector<Attempt> attempts_;
+  uint64_t last_version_ = 1;
+  std::map<SuperfileId, std::vector<int64_t>> known_rows_;
+  std::vector<std::string> trace_;
+  std::map<std::string, int> told_count_;
+};
+
+FaultPlan Simulation::RandomFaults() {
+  const double storm = random_.Unit() * 0.15;
+  FaultPlan plan = FaultPlan::Everywhere({.fail_before = storm * random_.Unit(),
+                                          .lose_answer = storm * random_.Unit(),
+                                          .delay_put = storm * random_.Unit(),
+                                          .echo = storm * random_.Unit()});
+  plan.Set(StoreOp::kPutIfMatch, {.fail_before = 0.3 * random_.Unit(),
+                                  .lose_answer = 0.3 * random_.Unit(),
+                                  .delay_put = 0.3 * random_.Unit(),
+                                  .echo = 0.3 * random_.Unit()});
+  return plan;
+}
+
+void Simulation::SetUp() {
+  const auto checking = std::make_shared<SwapCheckingStore>(memory_, kFolder);
+  const auto asserting = std::make_shared<AssertingStore>(checking);
+  faulty_ = std::make_shared<FaultyStore>(asserting, seed_, FaultPlan());
+  for (size_t i = 0; i < kWriterCount; ++i) {
+    WriterEnvironment environment = TestEnvironment(faulty_, seed_ * 31 + i);
+    environment.clock = clock_;
+    environment.commit_timeout_ms = 1500;
+    // Half of the writers repeat staging puts and reads, as connections do.
+    if (i % 2 == 0) {
+      auto retrying = MakeRetryingStore(faulty_, clock_, std::make_shared<Random>(seed_ + i));
+      INFINO_ASSERT_OK(retrying);
+      environment.store = *retrying;
+    }
+    if (i == 0) INFINO_ASSERT_OK(CommitNewTable(environment, kFolder, RowTextTableSchema()));
+    writers_.push_back(OpenHandle(environment, kFolder));
+  }
+  faulty_->SetPlan(RandomFaults());
+}
+
+void Simulation::Run() {
+  SetUp();
+  if (::testing::Test::HasFatalFailure()) return;
+  SetFailpointHook([this](std::string_view name) { OnFailpoint(name); });
+  for (int step = 0; step < kStepCount && !::testing::Test::HasFailure(); ++step) {
+    AppendSomething(random_.Below(kWriterCount));
+    Check();
+    if (random_.Below(4) == 0) clock_->Advance(std::chrono::milliseconds(random_.Below(3000)));
+  }
+  SetFailpointHook({});
+  faulty_->SetPlan(FaultPlan());
+  Note("settled " + std::to_string(faulty_->Settle()));
+  Check();
+  for (const std::string& line : faulty_->Trace()) Note(line);
+}
+
+StopCondition Simulation::RandomStop() {
+  StopCondition stop;
+  if (random_.Below(10) != 0) return stop;
+  stop.poll = [left = random_.Below(12)]() mutable { return left-- == 0; };
+  return stop;
+}
+
+void Simulation::AppendSomething(size_t writer) {
+  busy_[writer] = true;
+  ++depth_;
+  const auto count = static_cast<int64_t>(1 + random_.Below(3));
+  const size_t number = attempts_.size();
+  attempts_.push_back({.first_row = next_row_, .row_count = count, .told = Told::kUnderWay});
+  next_row_ += count;
+  AppendOptions options;
+  options.stop = RandomStop();
+  const auto result = writers_[writer].writer->Append(
+      StreamOf(NumberedRows(attempts_[number].first_row, count, 1)), options);
+  std::string told = "done";
+  if (!result.ok()) told = NameOf(KindOf(result.status()).value_or(ErrorKind::kInternal));
+  attempts_[number].told = result.ok()                                           ? Told::kDone
+                           : IsError(result.status(), ErrorKind::kCommitUnknown) ? Told::kUnknown
+                                                                                 : Told::kFailed;
+  EXPECT_FALSE(IsError(result.status(), ErrorKind::kInternal)) << result.status().ToString();
+  EXPECT_FALSE(IsError(result.status(), ErrorKind::kCorrupt)) << result.status().ToString();
+  ++told_count_[told];
+  Note("writer " + std::to_string(writer) + " append " + std::to_string(number) + ": " + told);
+  --depth_;
+  busy_[writer] = false;
+}
+
+void Simulation::OnFailpoint(std::string_view name) {
+  if (!name.starts_with("commit.") || depth_ >= kDepthMax || random_.Below(3) != 0) return;
+  std::vector<size_t> idle;
+  for (size_t i = 0; i < kWriterCount; ++i) {
+    if (!busy_[i]) idle.push_back(i);
+  }
+  if (idle.empty()) return;
+  Note("at " + std::string(name));
+  AppendSomething(idle[random_.Below(idle.size())]);
+  Check();
+}
+
+/// Reads past the faults: what is really there.
+void Simulation::Check() {
+  WriterEnvironment environment = TestEnvironment(memory_);
+  environment.clock = clock_;
+  const TableHandle reader = OpenHandle(environment, kFolder);
+  const auto snapshot = reader.loader->Newest({});
+  ASSERT_THAT(snapshot, IsOk()) << "seed " << seed_;
+  const ManifestRoot& root = (*snapshot)->root;
+  EXPECT_GE(root.version, last_version_) << "seed " << seed_;
+  for (size_t i = 0; i + 1 < root.versions.size(); ++i) {
+    EXPECT_EQ(root.versions[i].version, root.versions[i + 1].version + 1) << "seed " << seed_;
+  }
+  last_version_ = root.version;
+  CheckRows(**snapshot);
+}
+
+const std::vector<int64_t>& Simulation::RowsOf(const SuperfileEntry& entry,
+                                               const Snapshot& snapshot) {
+  const auto [place, is_new] = known_rows_.try_emplace(entry.id);
+  if (!is_new) {
+    const auto head = Wait(memory_->Head(SuperfilePath(kFolder, entry.id)));
+    EXPECT_THAT(head, IsOk()) << "seed " << seed_;
+    return place->second;
+  }
+  Snapshot alone;
+  alone.root.totals.row_count = entry.row_count;
+  alone.files = {{.entry = &entry, .part = nullptr}};
+  const auto rows = ReadAllRows(*memory_, kFolder, alone);
+  EXPECT_THAT(rows, IsOk()) << "seed " << seed_ << ", version " << snapshot.version();
+  if (!rows.ok()) return place->second;
+  for (const StoredRow& row : *rows) place->second.push_back(row.row);
+  return place->second;
+}
+
+void Simulation::CheckRows(const Snapshot& snapshot) {
+  std::map<int64_t, int> copies;
+  for (const Snapshot::File& file : snapshot.files) {
+    for (const int64_t row : RowsOf(*file.entry, snapshot)) ++copies[row];
+  }
+  for (const Attempt& attempt : attempts_) {
+    const int first = copies[attempt.first_row];
+    EXPECT_LE(first, 1) << "rows twice, seed " << seed_;
+    for (int64_t i = 1; i < attempt.row_count; ++i) {
+      EXPECT_EQ(copies[attempt.first_row + i], first) << "half a commit, seed " << seed_;
+    }
+    if (attempt.told == Told::kDone)
+      EXPECT_EQ(first, 1) << "acknowledged rows lost, seed " << seed_;
+    if (attempt.told == Told::kFailed) EXPECT_EQ(first, 0) << "failed but there, seed " << seed_;
+  }
+}
+
+TEST(Writers, NeverLoseNorRepeatARowWhateverTheStoreDoes) {
+  constexpr uint64_t kSeedCount = 200;
+  std::map<std::string, int> told;
+  for (uint64_t i = 0; i < kSeedCount && !HasFailure(); ++i) {
+    Simulation simulation(TestSeed() + i);
+    simulation.Run();
+    for (const auto& [outcome, count] : simulation.told_count()) told[outcome] += count;
+  }
+  // A simulation in which nothing went wrong would show nothing.
+  EXPECT_GT(told["done"], 500);
+  EXPECT_GT(told["commit_unknown"], 5);
+  EXPECT_GT(told["unavailable"], 5);
+  EXPECT_GT(told["cancelled"], 5);
+  for (const auto& [outcome, count] : told) RecordProperty(outcome, count);
+}
+
+TEST(Writers, DoTheSameForTheSameSeed) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    Simulation first(TestSeed() + i);
+    first.Run();
+    Simulation second(TestSeed() + i);
+    second.Run();
+    EXPECT_EQ(first.trace(), second.trace());
+  }
+}
+
+}  // namespace
+}  // namespace infino
