@@ -9,6 +9,7 @@
 
 #include <arrow/array/builder_binary.h>
 #include <arrow/io/memory.h>
+#include <arrow/status.h>
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
@@ -20,6 +21,10 @@
 
 namespace {
 
+void Check(const arrow::Status& status) {
+  if (!status.ok()) std::abort();
+}
+
 /// An index that the fuzzed block could belong to.
 std::shared_ptr<const infino::text::TextIndexReader> Index(bool positions) {
   infino::TextIndexOptions options;
@@ -27,8 +32,8 @@ std::shared_ptr<const infino::text::TextIndexReader> Index(bool positions) {
   const auto builder =
       infino::text::TextIndexBuilder::Make(options, infino::SuperfileId{}).ValueOrDie();
   arrow::StringBuilder texts;
-  for (int row = 0; row < 300; ++row) texts.Append("some words " + std::to_string(row)).Abort();
-  builder->Add(*texts.Finish().ValueOrDie()).Abort();
+  for (int row = 0; row < 300; ++row) Check(texts.Append("some words " + std::to_string(row)));
+  Check(builder->Add(*texts.Finish().ValueOrDie()));
   const auto sink = arrow::io::BufferOutputStream::Create().ValueOrDie();
   const auto finished = builder->Finish(*sink, {}).ValueOrDie();
   return infino::text::TextIndexReader::Open(finished.open_part, finished.blob_length, "fuzzed")

@@ -1,4 +1,4 @@
-#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -75,8 +75,9 @@ arrow::Status AppendAll(const Job& job, WriterEnvironment environment) {
 }
 
 arrow::Status DoJob(const Job& job) {
-  SetFailpointHook([&job, passes = job.passes](std::string_view name) mutable {
-    if (name == job.failpoint && passes-- == 0) raise(SIGKILL);
+  const auto passes = std::make_shared<std::atomic<int>>(job.passes);
+  SetFailpointHook([&job, passes](std::string_view name) {
+    if (name == job.failpoint && passes->fetch_sub(1) == 0) raise(SIGKILL);
   });
   ARROW_ASSIGN_OR_RAISE(const WriterEnvironment environment, DiskEnvironment(job.root));
   if (job.work == "create") return CommitNewTable(environment, kFolder, RowTextTableSchema());

@@ -50,7 +50,7 @@ class Rounds : public ::testing::Test {
     const std::vector<size_t> bounds = CutEvenly(texts.size(), superfiles);
     for (size_t i = 0; i < superfiles; ++i) {
       const auto part = std::span(texts).subspan(bounds[i], bounds[i + 1] - bounds[i]);
-      table->Append(ReaderOf(part, static_cast<int64_t>(bounds[i]))).status().Abort();
+      MustSucceed(table->Append(ReaderOf(part, static_cast<int64_t>(bounds[i]))).status());
     }
   }
 

@@ -71,7 +71,7 @@ std::shared_ptr<Table> MakeTable(Connection& connection, const std::vector<Nulla
   const std::vector<size_t> bounds = CutEvenly(texts.size(), superfiles);
   for (size_t i = 0; i < superfiles; ++i) {
     const auto part = std::span(texts).subspan(bounds[i], bounds[i + 1] - bounds[i]);
-    table->Append(ReaderOf(part, static_cast<int64_t>(bounds[i]))).status().Abort();
+    MustSucceed(table->Append(ReaderOf(part, static_cast<int64_t>(bounds[i]))).status());
   }
   return table;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +21,7 @@
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/options.h"
 #include "infino/storage/memory_store.h"
 #include "infino/storage/object_store.h"
 #include "infino/storage/retrying_store.h"
@@ -61,11 +63,12 @@ class Simulation {
 
  private:
   static constexpr size_t kWriterCount = 4;
-  static constexpr int kStepCount = 10;
+  static constexpr int kStepCount = 6;
   static constexpr int kDepthMax = 3;
 
   void SetUp();
   FaultPlan RandomFaults();
+  FaultPlan Outage();
   void AppendSomething(size_t writer);
   StopCondition RandomStop();
   void OnFailpoint(std::string_view name);
@@ -104,6 +107,16 @@ FaultPlan Simulation::RandomFaults() {
   return plan;
 }
 
+FaultPlan Simulation::Outage() {
+  const double answered = 0.05;
+  const double delayed = random_.Unit() * (1 - answered);
+  FaultPlan plan;
+  plan.Set(
+      StoreOp::kPutIfMatch,
+      {.fail_before = 1 - answered - delayed, .lose_answer = 0, .delay_put = delayed, .echo = 0});
+  return plan;
+}
+
 void Simulation::SetUp() {
   const auto checking = std::make_shared<SwapCheckingStore>(memory_, kFolder);
   const auto asserting = std::make_shared<AssertingStore>(checking);
@@ -112,13 +125,16 @@ void Simulation::SetUp() {
     WriterEnvironment environment = TestEnvironment(faulty_, seed_ * 31 + i);
     environment.clock = clock_;
     environment.commit_timeout_ms = 1500;
+    environment.compression = Compression::kNone;
     // Half of the writers repeat staging puts and reads, as connections do.
     if (i % 2 == 0) {
       auto retrying = MakeRetryingStore(faulty_, clock_, std::make_shared<Random>(seed_ + i));
       INFINO_ASSERT_OK(retrying);
       environment.store = *retrying;
     }
-    if (i == 0) INFINO_ASSERT_OK(CommitNewTable(environment, kFolder, RowTextTableSchema()));
+    if (i == 0) {
+      INFINO_ASSERT_OK(CommitNewTable(environment, kFolder, RowTextTableSchema()));
+    }
     writers_.push_back(OpenHandle(environment, kFolder));
   }
   faulty_->SetPlan(RandomFaults());
@@ -129,8 +145,12 @@ void Simulation::Run() {
   if (::testing::Test::HasFatalFailure()) return;
   SetFailpointHook([this](std::string_view name) { OnFailpoint(name); });
   for (int step = 0; step < kStepCount && !::testing::Test::HasFailure(); ++step) {
+    // Now and then no swap is answered at all, for as long as a commit tries.
+    const bool is_outage = random_.Below(8) == 0;
+    if (is_outage) faulty_->SetPlan(Outage());
     AppendSomething(random_.Below(kWriterCount));
     Check();
+    if (is_outage) faulty_->SetPlan(RandomFaults());
     if (random_.Below(4) == 0) clock_->Advance(std::chrono::milliseconds(random_.Below(3000)));
   }
   SetFailpointHook({});
@@ -172,7 +192,7 @@ void Simulation::AppendSomething(size_t writer) {
 }
 
 void Simulation::OnFailpoint(std::string_view name) {
-  if (!name.starts_with("commit.") || depth_ >= kDepthMax || random_.Below(3) != 0) return;
+  if (!name.starts_with("commit.") || depth_ >= kDepthMax || random_.Below(4) != 0) return;
   std::vector<size_t> idle;
   for (size_t i = 0; i < kWriterCount; ++i) {
     if (!busy_[i]) idle.push_back(i);
@@ -228,9 +248,12 @@ void Simulation::CheckRows(const Snapshot& snapshot) {
     for (int64_t i = 1; i < attempt.row_count; ++i) {
       EXPECT_EQ(copies[attempt.first_row + i], first) << "half a commit, seed " << seed_;
     }
-    if (attempt.told == Told::kDone)
+    if (attempt.told == Told::kDone) {
       EXPECT_EQ(first, 1) << "acknowledged rows lost, seed " << seed_;
-    if (attempt.told == Told::kFailed) EXPECT_EQ(first, 0) << "failed but there, seed " << seed_;
+    }
+    if (attempt.told == Told::kFailed) {
+      EXPECT_EQ(first, 0) << "failed but there, seed " << seed_;
+    }
   }
 }
 
@@ -243,11 +266,11 @@ TEST(Writers, NeverLoseNorRepeatARowWhateverTheStoreDoes) {
     for (const auto& [outcome, count] : simulation.told_count()) told[outcome] += count;
   }
   // A simulation in which nothing went wrong would show nothing.
-  EXPECT_GT(told["done"], 500);
+  EXPECT_GT(told["done"], 400);
   EXPECT_GT(told["commit_unknown"], 5);
   EXPECT_GT(told["unavailable"], 5);
   EXPECT_GT(told["cancelled"], 5);
-  for (const auto& [outcome, count] : told) RecordProperty(outcome, count);
+  for (const auto& [outcome, count] : told) std::cerr << outcome << ": " << count << '\n';
 }
 
 TEST(Writers, DoTheSameForTheSameSeed) {

@@ -14,6 +14,7 @@
 #include <arrow/array/builder_primitive.h>
 #include <arrow/chunked_array.h>
 #include <arrow/record_batch.h>
+#include <arrow/status.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
 #include <arrow/util/decimal.h>
@@ -36,6 +37,10 @@ void VisitColumn(const arrow::Table& table, std::string_view name, const Visit& 
 
 }  // namespace
 
+void MustSucceed(const arrow::Status& status) {
+  if (!status.ok()) status.Abort();
+}
+
 std::shared_ptr<arrow::Schema> RowTextSchema() {
   return arrow::schema({arrow::field("row", arrow::int64(), /*nullable=*/false),
                         arrow::field("text", arrow::large_utf8())});
@@ -51,8 +56,8 @@ std::shared_ptr<arrow::RecordBatch> RowsOf(std::span<const NullableText> texts, 
   arrow::Int64Builder rows;
   arrow::LargeStringBuilder values;
   for (const NullableText& text : texts) {
-    rows.Append(first_row++).Abort();
-    (text ? values.Append(*text) : values.AppendNull()).Abort();
+    MustSucceed(rows.Append(first_row++));
+    MustSucceed(text ? values.Append(*text) : values.AppendNull());
   }
   return arrow::RecordBatch::Make(RowTextSchema(), static_cast<int64_t>(texts.size()),
                                   {rows.Finish().ValueOrDie(), values.Finish().ValueOrDie()});

@@ -12,6 +12,7 @@
 
 #include <arrow/array.h>
 #include <arrow/record_batch.h>
+#include <arrow/status.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
 
@@ -19,6 +20,9 @@
 #include "infino/index_spec.h"
 
 namespace infino {
+
+/// Ends the program, with the message, unless `status` is a success: for setting a test up.
+void MustSucceed(const arrow::Status& status);
 
 /// A text, or null.
 using NullableText = std::optional<std::string>;

@@ -33,13 +33,10 @@ ReferenceSearch::ReferenceSearch(std::span<const NullableText> texts,
   for (const NullableText& text : texts) {
     Document& document = documents_.emplace_back();
     if (!text) continue;
-    analyzer
-        ->Analyze(*text,
-                  [&](text::Token token) {
-                    ++document.frequencies[std::string(token.text)];
-                    ++document.length;
-                  })
-        .Abort();
+    MustSucceed(analyzer->Analyze(*text, [&](text::Token token) {
+      ++document.frequencies[std::string(token.text)];
+      ++document.length;
+    }));
     for (const auto& [word, frequency] : document.frequencies) ++document_frequencies_[word];
     rows_with_token_ += document.length > 0 ? 1 : 0;
     token_total_ += document.length;

@@ -145,7 +145,7 @@ bool BuildPipeline::IsIdle() const {
 void BuildPipeline::Account(Lane* lane) {
   lane->memory_bytes = lane->builder.memory_bytes();
   if (options_.memory_budget_bytes <= 0) return;
-  int64_t total = uploading_bytes_ + filter_bytes_;
+  int64_t total = kept_bytes_ + uploading_bytes_ + filter_bytes_;
   for (const auto& other : lanes_) total += other->memory_bytes;
   if (total <= options_.memory_budget_bytes) return;
   Fail(MakeError(ErrorKind::kResourceExhausted,
@@ -184,7 +184,9 @@ void BuildPipeline::Build(Lane* lane, bool is_last, const RowSlice* slice) {
   const bool is_full = row_count > 0 && lane->builder.memory_bytes() >= options_.lane_bytes;
   if (status.ok() && (is_full || (is_last && row_count > 0))) {
     {
+      // Here the superfile takes most: once it is finished, only its bytes count.
       const Lock lock(mutex_);
+      Account(lane);
       if (!failure_.ok()) return;
     }
     arrow::Result<BuiltSuperfile> built = lane->builder.Finish();
@@ -195,6 +197,7 @@ void BuildPipeline::Build(Lane* lane, bool is_last, const RowSlice* slice) {
         const Lock lock(mutex_);
         Retain(*built, file.get());
         files_.push_back(file);
+        if (is_last) kept_bytes_ += file->bytes->size();
       }
       if (!is_last) Upload(std::move(file));
     }

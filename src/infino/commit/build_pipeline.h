@@ -123,6 +123,7 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
   bool is_abandoned_ = false;
   int64_t queued_bytes_ = 0;
   int64_t uploading_bytes_ = 0;
+  int64_t kept_bytes_ = 0;  ///< Of the superfiles that Finish will hand back with their bytes.
   int64_t filter_bytes_ = 0;
   uint64_t built_bytes_ = 0;
 };

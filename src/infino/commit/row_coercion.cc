@@ -120,11 +120,13 @@ arrow::Status DescribeInvalid(const arrow::Array& array, const std::string& colu
 arrow::Status CheckNulls(const arrow::Array& values, const arrow::Field& field,
                          uint64_t first_row) {
   if (!field.nullable() && values.ComputeLogicalNullCount() > 0) {
+    std::string message =
+        "column '" + field.name() + "' is declared not null but the batch carries a null in it";
     int64_t row = 0;
-    while (row + 1 < values.length() && values.IsValid(row)) ++row;
-    return Invalid("column '" + field.name() +
-                   "' is declared not null but the batch carries a null in it, in " +
-                   RowName(first_row, row));
+    while (row < values.length() && values.IsValid(row)) ++row;
+    // A null that a dictionary holds is no null by its place.
+    if (row < values.length()) message += ", in " + RowName(first_row, row);
+    return Invalid(std::move(message));
   }
   return CheckNestedNulls(values, field.name());
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <arrow/array.h>
-#include <arrow/array/builder_base.h>
 #include <arrow/array/data.h>
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
@@ -25,6 +24,7 @@
 #include <arrow/type_traits.h>
 #include <arrow/util/bitmap_ops.h>
 
+#include "infino/commit/list_places.h"
 #include "infino/error.h"
 
 namespace infino {
@@ -190,69 +190,6 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ValidityOf(const arrow::Array& val
   }
   return arrow::internal::CopyBitmap(arrow::default_memory_pool(), values.null_bitmap_data(),
                                      values.offset(), values.length());
-}
-
-/// The lists of an array by place: of nulls the length is 0, whatever lies behind them.
-struct ListPlaces {
-  ArrayPtr values;
-  std::vector<int64_t> starts;
-  std::vector<int64_t> lengths;
-};
-
-template <typename ListArrayType>
-ListPlaces PlacesIn(const arrow::Array& array) {
-  const auto& lists = static_cast<const ListArrayType&>(array);
-  ListPlaces places{.values = lists.values(), .starts = {}, .lengths = {}};
-  const auto count = static_cast<size_t>(lists.length());
-  places.starts.reserve(count);
-  places.lengths.reserve(count);
-  for (int64_t i = 0; i < lists.length(); ++i) {
-    places.starts.push_back(lists.value_offset(i));
-    places.lengths.push_back(lists.IsNull(i) ? 0 : lists.value_length(i));
-  }
-  return places;
-}
-
-ListPlaces PlacesOf(const arrow::Array& array) {
-  switch (array.type_id()) {
-    case arrow::Type::LARGE_LIST:
-      return PlacesIn<arrow::LargeListArray>(array);
-    case arrow::Type::FIXED_SIZE_LIST:
-      return PlacesIn<arrow::FixedSizeListArray>(array);
-    case arrow::Type::MAP:
-      return PlacesIn<arrow::MapArray>(array);
-    default:
-      return PlacesIn<arrow::ListArray>(array);
-  }
-}
-
-/// The values of all lists, one after the other, with `filler` values in the place of each list
-/// that is null. Without a copy when they lie that way already.
-arrow::Result<ArrayPtr> GatherValues(const arrow::Array& lists, const ListPlaces& places,
-                                     int64_t filler) {
-  bool contiguous = filler == 0 || lists.null_count() == 0;
-  int64_t total = 0;
-  int64_t first = -1;
-  for (size_t i = 0; contiguous && i < places.starts.size(); ++i) {
-    if (places.lengths[i] == 0) continue;
-    if (first < 0) first = places.starts[i];
-    contiguous = places.starts[i] == first + total;
-    total += places.lengths[i];
-  }
-  if (contiguous) return places.values->Slice(first < 0 ? 0 : first, total);
-  std::unique_ptr<arrow::ArrayBuilder> builder;
-  ARROW_RETURN_NOT_OK(
-      arrow::MakeBuilder(arrow::default_memory_pool(), places.values->type(), &builder));
-  for (int64_t i = 0; i < lists.length(); ++i) {
-    const auto place = static_cast<size_t>(i);
-    if (lists.IsNull(i)) {
-      ARROW_RETURN_NOT_OK(builder->AppendEmptyValues(filler));
-    } else {
-      ARROW_RETURN_NOT_OK(builder->AppendArraySlice(arrow::ArraySpan(*places.values->data()),
-                                                    places.starts[place], places.lengths[place]));
-    }
-  }
-  return builder->Finish();
 }
 
 template <typename Offset>

@@ -47,8 +47,8 @@ arrow::Result<CommitId> ReadArrowObjectMetadata(const arrow::KeyValueMetadata* m
   }
   if (format > kTableFormatVersion) {
     return MakeError(ErrorKind::kUnsupportedVersion,
-                     std::string(object) + ": written by a newer infino: format_version=" + *format_text +
-                         " supported=" + std::to_string(kTableFormatVersion));
+                     std::string(object) + ": written by a newer infino: format_version=" +
+                         *format_text + " supported=" + std::to_string(kTableFormatVersion));
   }
   const auto commit_text = metadata->Get(kCommitKey);
   const auto commit = CommitId::FromHex(commit_text.ok() ? *commit_text : "");

@@ -100,6 +100,19 @@ arrow::Result<std::string> JsonRow::NextString() {
   return *text;
 }
 
+arrow::Result<ContentHash> JsonRow::NextHash() {
+  ARROW_ASSIGN_OR_RAISE(const std::string hex, NextString());
+  auto hash = ContentHash::FromHex(hex);
+  if (!hash.ok()) return CorruptObject(object_, "not a hash in an array");
+  return hash;
+}
+
+arrow::Result<const json*> JsonRow::NextArray() {
+  ARROW_ASSIGN_OR_RAISE(const json* value, Next());
+  if (!value->is_array()) return CorruptObject(object_, "expected an array in an array");
+  return value;
+}
+
 arrow::Status JsonRow::Finish() const {
   if (!row_->is_array() || next_ != row_->size()) return CorruptObject(object_, "array too long");
   return arrow::Status::OK();

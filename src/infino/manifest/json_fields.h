@@ -50,6 +50,8 @@ class JsonRow {
   [[nodiscard]] arrow::Result<uint64_t> NextUint64();
   [[nodiscard]] arrow::Result<int64_t> NextCount();
   [[nodiscard]] arrow::Result<std::string> NextString();
+  [[nodiscard]] arrow::Result<ContentHash> NextHash();
+  [[nodiscard]] arrow::Result<const nlohmann::json*> NextArray();
 
   /// kCorrupt unless every element was read.
   [[nodiscard]] arrow::Status Finish() const;

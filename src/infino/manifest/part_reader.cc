@@ -24,6 +24,7 @@
 #include <arrow/type.h>
 #include <arrow/util/decimal.h>
 
+#include "infino/common/bytes.h"
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
@@ -221,6 +222,14 @@ Status CheckNoNulls(const arrow::Array& array, const arrow::Field& field, std::s
   return Status::OK();
 }
 
+/// Arrow takes the end of the input for the end of the stream, too.
+bool HasEndMark(const arrow::Buffer& bytes) {
+  constexpr uint64_t kEndMark = 0xFFFFFFFF;
+  constexpr int64_t kEndMarkBytes = 8;
+  return bytes.size() >= kEndMarkBytes &&
+         LoadU64(bytes.data() + bytes.size() - kEndMarkBytes) == kEndMark;
+}
+
 Status Decode(const arrow::Buffer& bytes, std::string_view object, arrow::MemoryPool* pool,
               ManifestPart* part) {
   auto options = arrow::ipc::IpcReadOptions::Defaults();
@@ -238,8 +247,8 @@ Status Decode(const arrow::Buffer& bytes, std::string_view object, arrow::Memory
   if (batch == nullptr) return CorruptObject(object, "no record batch");
   ARROW_ASSIGN_OR_RAISE(const auto rest, stream->Next());
   ARROW_ASSIGN_OR_RAISE(const int64_t end, input->Tell());
-  if (rest != nullptr || end != bytes.size()) {
-    return CorruptObject(object, "bytes behind the record batch");
+  if (rest != nullptr || end != bytes.size() || !HasEndMark(bytes)) {
+    return CorruptObject(object, "the stream does not end behind its record batch");
   }
   ARROW_RETURN_NOT_OK(batch->ValidateFull());
   for (int i = 0; i < batch->num_columns(); ++i) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
@@ -34,27 +35,19 @@ ByteSpan SpanOf(const arrow::Buffer& bytes) {
   return {bytes.data(), static_cast<size_t>(bytes.size())};
 }
 
-json TotalsToJson(const ManifestTotals& totals) {
-  json texts = json::array();
-  for (const TextColumnTotals& text : totals.texts) {
-    texts.push_back(json::array({text.field_id, text.rows_with_token, text.token_total}));
+json TextsToJson(const std::vector<TextColumnTotals>& texts) {
+  json out = json::array();
+  for (const TextColumnTotals& text : texts) {
+    out.push_back(json::array({text.field_id, text.rows_with_token, text.token_total}));
   }
-  return {{"superfiles", totals.superfile_count},
-          {"rows", totals.row_count},
-          {"deleted", totals.deleted_count},
-          {"bytes", totals.size_bytes},
-          {"texts", std::move(texts)}};
+  return out;
 }
 
-arrow::Result<ManifestTotals> TotalsFromJson(const json& value, std::string_view object) {
-  ManifestTotals totals;
-  ARROW_ASSIGN_OR_RAISE(totals.superfile_count, GetCount(value, "superfiles", object));
-  ARROW_ASSIGN_OR_RAISE(totals.row_count, GetCount(value, "rows", object));
-  ARROW_ASSIGN_OR_RAISE(totals.deleted_count, GetCount(value, "deleted", object));
-  ARROW_ASSIGN_OR_RAISE(totals.size_bytes, GetCount(value, "bytes", object));
-  ARROW_ASSIGN_OR_RAISE(const json* texts, GetArray(value, "texts", object));
+arrow::Result<std::vector<TextColumnTotals>> TextsFromJson(const json& value,
+                                                           std::string_view object) {
+  std::vector<TextColumnTotals> texts;
   int64_t last_field_id = kIdFieldId;
-  for (const json& in : *texts) {
+  for (const json& in : value) {
     JsonRow row(in, object);
     TextColumnTotals text;
     ARROW_ASSIGN_OR_RAISE(const int64_t field_id, row.NextCount());
@@ -66,23 +59,51 @@ arrow::Result<ManifestTotals> TotalsFromJson(const json& value, std::string_view
     }
     last_field_id = field_id;
     text.field_id = static_cast<int32_t>(field_id);
-    totals.texts.push_back(text);
+    texts.push_back(text);
   }
+  return texts;
+}
+
+json TotalsToJson(const ManifestTotals& totals) {
+  return {{"superfiles", totals.superfile_count},
+          {"rows", totals.row_count},
+          {"deleted", totals.deleted_count},
+          {"bytes", totals.size_bytes},
+          {"texts", TextsToJson(totals.texts)}};
+}
+
+arrow::Result<ManifestTotals> TotalsFromJson(const json& value, std::string_view object) {
+  ManifestTotals totals;
+  ARROW_ASSIGN_OR_RAISE(totals.superfile_count, GetCount(value, "superfiles", object));
+  ARROW_ASSIGN_OR_RAISE(totals.row_count, GetCount(value, "rows", object));
+  ARROW_ASSIGN_OR_RAISE(totals.deleted_count, GetCount(value, "deleted", object));
+  ARROW_ASSIGN_OR_RAISE(totals.size_bytes, GetCount(value, "bytes", object));
+  ARROW_ASSIGN_OR_RAISE(const json* texts, GetArray(value, "texts", object));
+  ARROW_ASSIGN_OR_RAISE(totals.texts, TextsFromJson(*texts, object));
   return totals;
 }
 
+/// Parts and versions are written as arrays: their keys would be half of a root, which every
+/// commit writes twice.
 json PartToJson(const PartRef& part) {
-  json out = TotalsToJson(part.totals);
-  out["hash"] = part.object.hash.ToHex();
-  out["size"] = part.object.size_bytes;
-  return out;
+  const ManifestTotals& totals = part.totals;
+  return json::array({part.object.hash.ToHex(), part.object.size_bytes, totals.superfile_count,
+                      totals.row_count, totals.deleted_count, totals.size_bytes,
+                      TextsToJson(totals.texts)});
 }
 
 arrow::Result<PartRef> PartFromJson(const json& value, std::string_view object) {
+  JsonRow row(value, object);
   PartRef part;
-  ARROW_ASSIGN_OR_RAISE(part.object.hash, GetHash(value, "hash", object));
-  ARROW_ASSIGN_OR_RAISE(part.object.size_bytes, GetCount(value, "size", object));
-  ARROW_ASSIGN_OR_RAISE(part.totals, TotalsFromJson(value, object));
+  ARROW_ASSIGN_OR_RAISE(part.object.hash, row.NextHash());
+  ARROW_ASSIGN_OR_RAISE(part.object.size_bytes, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(part.totals.superfile_count, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(part.totals.row_count, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(part.totals.deleted_count, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(part.totals.size_bytes, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(const json* texts, row.NextArray());
+  ARROW_RETURN_NOT_OK(row.Finish());
+  ARROW_ASSIGN_OR_RAISE(part.totals.texts, TextsFromJson(*texts, object));
   part.object.name = PartName(part.object.hash);
   return part;
 }

@@ -39,11 +39,13 @@ constexpr int64_t kDictionaryPageMax = int64_t{32} << 10;
 /// A dictionary pays if a value comes at least this often on average.
 constexpr int64_t kRepeatsMin = 4;
 
-/// Arrow ends a page only every so many values.
+/// Arrow ends a page only every so many values: a few times a page, lest pages become much longer
+/// than meant.
+constexpr int64_t kBatchesPerPage = 4;
 constexpr int64_t kWriteBatchMax = 256;
 
 /// A hit decodes its page from the start, so even pages of tiny values end here.
-constexpr int64_t kPageRowsMax = 2048;
+constexpr int64_t kPageRowsMax = 1024;
 
 /// Page bounds longer than this are left out: those of long text help nobody.
 constexpr size_t kPageBoundsMax = 64;
@@ -116,7 +118,8 @@ arrow::Result<std::shared_ptr<parquet::WriterProperties>> ChooseLayout(
       ->data_pagesize(kDataPageSize)
       ->max_rows_per_page(kPageRowsMax)
       ->max_row_group_length(kRowGroupRowsMax * 2)
-      ->write_batch_size(std::clamp<int64_t>(kDataPageSize / widest_value, 1, kWriteBatchMax))
+      ->write_batch_size(
+          std::clamp<int64_t>(kDataPageSize / kBatchesPerPage / widest_value, 1, kWriteBatchMax))
       ->max_statistics_size(kPageBoundsMax)
       ->set_size_statistics_level(parquet::SizeStatisticsLevel::None)
       ->enable_page_checksum()

@@ -269,14 +269,14 @@ class HalfDropped : public ::testing::Test {
   HalfDropped() {
     const auto connection = ConnectTo(memory_);
     const auto table = connection->CreateTable("docs", RowTextSchema(), TextIndex()).ValueOrDie();
-    AppendTexts(*table, {"a fox"}).Abort();
+    MustSucceed(AppendTexts(*table, {"a fox"}));
     const Catalog catalog(memory_, {.clock = SystemClock(), .random = Random::FromSystem()});
     folder_ = catalog.Read()->tables.at("docs");
     const WriterEnvironment environment{.store = memory_,
                                         .clock = SystemClock(),
                                         .random = Random::FromSystem(),
                                         .pool = WorkPool::Make(1).ValueOrDie()};
-    CommitDrop(environment, folder_).Abort();
+    MustSucceed(CommitDrop(environment, folder_));
   }
 
   std::shared_ptr<ObjectStore> memory_ = MakeMemoryStore(SystemClock());

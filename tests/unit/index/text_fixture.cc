@@ -31,6 +31,10 @@
 
 namespace infino::text {
 
+void Check(const arrow::Status& status) {
+  if (!status.ok()) status.Abort();
+}
+
 std::string WordOfRank(uint32_t rank) {
   std::string word;
   for (uint32_t rest = rank + 1; rest > 0; rest /= 26) {
@@ -79,17 +83,17 @@ BuiltIndex Build(const Corpus& corpus, const TextIndexOptions& options) {
   arrow::LargeStringBuilder texts;
   for (const std::optional<std::string>& text : corpus) {
     const arrow::Status added = text.has_value() ? texts.Append(*text) : texts.AppendNull();
-    added.Abort();
+    Check(added);
   }
   const auto column = texts.Finish().ValueOrDie();
   const std::unique_ptr<TextIndexBuilder> builder =
       TextIndexBuilder::Make(options, SuperfileId{}).ValueOrDie();
   // In pieces, as batches come.
   for (int64_t at = 0; at < column->length(); at += 1000) {
-    builder->Add(*column->Slice(at, 1000)).Abort();
+    Check(builder->Add(*column->Slice(at, 1000)));
   }
   const auto sink = arrow::io::BufferOutputStream::Create().ValueOrDie();
-  sink->Write("in front", 8).Abort();  // a blob does not start where its stream starts
+  Check(sink->Write("in front", 8));  // a blob does not start where its stream starts
   BuiltIndex built;
   built.finished =
       builder->Finish(*sink, [&built](std::string_view term) { built.visited.emplace_back(term); })

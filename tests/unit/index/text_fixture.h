@@ -24,6 +24,9 @@
 
 namespace infino::text {
 
+/// Ends the process with the message of a failure.
+void Check(const arrow::Status& status);
+
 /// Rows of lower-case ASCII words with single blanks between them; nothing is a null.
 using Corpus = std::vector<std::optional<std::string>>;
 

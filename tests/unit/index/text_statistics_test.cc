@@ -50,7 +50,7 @@ std::vector<ScoredDoc> RankSplit(const Split& split, const TextQuery& query,
   std::vector<std::unique_ptr<TextSearch>> searches;
   for (const BuiltIndex& index : split.indexes) {
     searches.push_back(TextSearch::Make(*index.reader, query, nullptr, options).ValueOrDie());
-    Drive(*searches.back(), *index.blob).Abort();
+    Check(Drive(*searches.back(), *index.blob));
   }
   const TextStatistics statistics = Sum(split.indexes, searches);
   std::vector<size_t> order(searches.size());
@@ -58,9 +58,9 @@ std::vector<ScoredDoc> RankSplit(const Split& split, const TextQuery& query,
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
   std::vector<ScoredDoc> merged;
   for (const size_t i : order) {
-    searches[i]->SetStatistics(statistics).Abort();
+    Check(searches[i]->SetStatistics(statistics));
     if (searches[i]->UpperBound() < floor.score()) continue;
-    Drive(*searches[i], *split.indexes[i].blob).Abort();
+    Check(Drive(*searches[i], *split.indexes[i].blob));
     for (ScoredDoc doc : searches[i]->TopDocs()) {
       doc.doc += split.first_docs[i];
       merged.push_back(doc);

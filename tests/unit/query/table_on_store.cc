@@ -38,10 +38,10 @@ void TableOnStore::AddSuperfile(const std::vector<NullableText>& texts) {
   const auto id = random_.NextId<SuperfileId>();
   const auto writer = SuperfileWriter::Make(schema_, {.id = id}).ValueOrDie();
   const RowId first{.high = 7, .low = 1000 * (part_->entries.size() + 1)};
-  writer->Add(*RowsOf(texts, row_count_), first).Abort();
+  MustSucceed(writer->Add(*RowsOf(texts, row_count_), first));
   row_count_ += static_cast<int64_t>(texts.size());
   const BuiltSuperfile built = writer->Finish().ValueOrDie();
-  store_->PutIfAbsent(SuperfilePath(folder_, id), built.bytes).status().Abort();
+  MustSucceed(store_->PutIfAbsent(SuperfilePath(folder_, id), built.bytes).status());
 
   const SuperfileSummary& summary = built.summary;
   SuperfileEntry& entry = part_->entries.emplace_back();

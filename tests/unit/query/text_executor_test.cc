@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <arrow/scalar.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
 #include <gmock/gmock.h>

@@ -29,10 +29,13 @@ using ::testing::IsEmpty;
 
 constexpr int32_t kTextField = 1;
 
+/// The smallest and the largest term of each superfile.
+using TermRanges = std::vector<std::pair<std::string, std::string>>;
+
 /// A snapshot of superfiles of which only the term ranges are known.
 class PlannedTable {
  public:
-  explicit PlannedTable(const std::vector<std::pair<std::string, std::string>>& term_ranges) {
+  explicit PlannedTable(const TermRanges& term_ranges) {
     part_ = std::make_shared<ManifestPart>();
     for (const auto& [min, max] : term_ranges) {
       SuperfileEntry& entry = part_->entries.emplace_back();
@@ -76,35 +79,35 @@ class PlannedTable {
 };
 
 TEST(TextPlan, KeepsTheSuperfilesWhoseTermRangeHoldsATerm) {
-  PlannedTable table({{"a", "f"}, {"g", "m"}, {"n", "z"}});
+  PlannedTable table(TermRanges{{"a", "f"}, {"g", "m"}, {"n", "z"}});
   EXPECT_THAT(table.Plan("cat horse", /*ranked=*/true).ValueOrDie(), ElementsAre(1, 2));
   EXPECT_THAT(table.Plan("zzz", /*ranked=*/true).ValueOrDie(), IsEmpty());
 }
 
 TEST(TextPlan, AsksForFrequenciesOnlyWhereRowsAreRanked) {
-  PlannedTable table({{"a", "f"}, {"a", "m"}});
+  PlannedTable table(TermRanges{{"a", "f"}, {"a", "m"}});
   EXPECT_THAT(table.Plan("+cat +horse", /*ranked=*/true).ValueOrDie(), ElementsAre(1, 2));
   EXPECT_THAT(table.Plan("+cat +horse", /*ranked=*/false).ValueOrDie(), ElementsAre(2));
 }
 
 TEST(TextPlan, LeavesOutSuperfilesThatHoldExcludedTermsOnly) {
-  PlannedTable table({{"a", "f"}, {"g", "m"}});
+  PlannedTable table(TermRanges{{"a", "f"}, {"g", "m"}});
   EXPECT_THAT(table.Plan("cat -horse", /*ranked=*/true).ValueOrDie(), ElementsAre(1));
 }
 
 TEST(TextPlan, AnEmptyQueryConcernsNothing) {
-  PlannedTable table({{"a", "f"}});
+  PlannedTable table(TermRanges{{"a", "f"}});
   EXPECT_THAT(table.Plan("  ...  ", /*ranked=*/true).ValueOrDie(), IsEmpty());
 }
 
 TEST(TextPlan, RefusesSuperfilesWithDeletedRows) {
-  PlannedTable table({{"a", "f"}});
+  PlannedTable table(TermRanges{{"a", "f"}});
   table.part().entries[0].tombstones = TombstonesRef{.object = {}, .deleted_count = 1};
   EXPECT_THAT(table.Plan("cat", /*ranked=*/true), IsError(ErrorKind::kUnsupportedVersion));
 }
 
 TEST(TextPlan, NamesTheIndexedColumnsWhenAskedForAnotherOne) {
-  const PlannedTable table({});
+  const PlannedTable table(TermRanges{});
   for (const std::string name : {"n", "nope"}) {
     const auto column = FindTextColumn(table.snapshot().root.schema, name);
     EXPECT_THAT(column, IsError(ErrorKind::kInvalidArgument));

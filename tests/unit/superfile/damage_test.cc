@@ -64,7 +64,7 @@ class DamagedSuperfile : public testing::Test {
     const auto rows = FetchRows(**superfile, all_, {1, 2, 3});
     if (!rows.ok()) return ExpectDamageKind(rows.status(), offset);
     for (int i = 0; i < batch_->num_columns(); ++i) {
-      ASSERT_TRUE((*rows)->column(i)->Equals(*batch_->column(i)))
+      ASSERT_TRUE(SameValues((*rows)->column(i), batch_->column(i)))
           << "a wrong value after a change at offset " << offset;
     }
   }
@@ -77,7 +77,8 @@ class DamagedSuperfile : public testing::Test {
 
 TEST_F(DamagedSuperfile, AnyFlippedByteGivesTheRightRowsOrAnError) {
   for (int64_t offset = 0; offset < built_.bytes->size(); ++offset) {
-    for (const uint8_t flip : {0x01, 0x80}) ExpectRightOrFailing(Flipped(offset, flip), offset);
+    for (const uint8_t flip : std::vector<uint8_t>{0x01, 0x80})
+      ExpectRightOrFailing(Flipped(offset, flip), offset);
   }
 }
 
@@ -96,7 +97,7 @@ TEST_F(DamagedSuperfile, VerifyNoticesEveryFlippedByteOfBodyRegionsAndOpenSectio
 TEST_F(DamagedSuperfile, AFlippedFooterIsNoticedOrHarmlessWhenOpenedAlone) {
   for (int64_t offset = built_.summary.open_section.end(); offset < built_.bytes->size();
        ++offset) {
-    for (const uint8_t flip : {0x01, 0x10, 0xFF}) {
+    for (const uint8_t flip : std::vector<uint8_t>{0x01, 0x10, 0xFF}) {
       const BuiltSuperfile damaged = Flipped(offset, flip);
       const auto superfile = OpenAlone(damaged.bytes);
       if (!superfile.ok()) {

@@ -37,8 +37,12 @@ class SuperfileFooter : public testing::Test {
     schema_ = SchemaOf({arrow::field("text", arrow::large_utf8()),
                         arrow::field("score", arrow::int32(), false),
                         arrow::field("hidden", arrow::large_utf8())});
-    schema_.columns[2].text =
-        TextIndexOptions{.stored = false, .k1 = 0.9, .b = 0.4, .stemmer = "english"};
+    TextIndexOptions hidden;
+    hidden.stored = false;
+    hidden.k1 = 0.9;
+    hidden.b = 0.4;
+    hidden.stemmer = "english";
+    schema_.columns[2].text = hidden;
     INFINO_ASSERT_OK_AND_ASSIGN(built_,
                                 BuildFrom(schema_, {RandomBatch(schema_.ToArrow(), 500, random)}));
     file_ =

@@ -104,7 +104,7 @@ TEST(IdMap, DamagedBytesAreCorruptOrAMapOfThatManyRows) {
   }
   const std::vector<uint8_t> bytes = Encoded(builder);
   for (size_t i = 0; i < bytes.size(); ++i) {
-    for (const uint8_t flip : {0x01, 0x80, 0xFF}) {
+    for (const uint8_t flip : std::vector<uint8_t>{0x01, 0x80, 0xFF}) {
       std::vector<uint8_t> damaged = bytes;
       damaged[i] ^= flip;
       const auto map = Parsed(damaged, 140);

@@ -16,8 +16,11 @@
 #include <arrow/array/concatenate.h>
 #include <arrow/buffer.h>
 #include <arrow/buffer_builder.h>
+#include <arrow/compute/api_vector.h>
+#include <arrow/datum.h>
 #include <arrow/extension/uuid.h>
 #include <arrow/record_batch.h>
+#include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/bitmap_builders.h>
@@ -217,22 +220,18 @@ ArrayPtr RandomStruct(const TypePtr& type, int64_t length, Random& random, doubl
 ArrayPtr RandomDictionary(const TypePtr& type, int64_t length, Random& random, double null_share) {
   const auto& dictionary_type = checked_cast<const arrow::DictionaryType&>(*type);
   constexpr int64_t kEntries = 11;
-  const ArrayPtr dictionary = RandomArray(dictionary_type.value_type(), kEntries, random, 0);
-  const ArrayPtr any = RandomArray(arrow::int8(), length, random, null_share);
-  arrow::Int64Builder indices;
-  for (int64_t i = 0; i < length; ++i) {
-    if (any->IsNull(i)) {
-      INFINO_EXPECT_OK(indices.AppendNull());
-    } else {
-      INFINO_EXPECT_OK(indices.Append(static_cast<int64_t>(random.Below(kEntries))));
-    }
-  }
-  const ArrayPtr wide = indices.Finish().ValueOrDie();
-  // Written by hand into the index type: there are few of them.
+  const ArrayPtr entries = RandomArray(dictionary_type.value_type(), kEntries, random, 0);
+  const ArrayPtr dictionary = arrow::compute::Unique(arrow::Datum(entries->data())).ValueOrDie();
   auto builder = arrow::MakeBuilder(dictionary_type.index_type()).ValueOrDie();
   for (int64_t i = 0; i < length; ++i) {
-    const auto scalar = wide->GetScalar(i).ValueOrDie()->CastTo(dictionary_type.index_type());
-    INFINO_EXPECT_OK(builder->AppendScalar(**scalar));
+    if (random.Unit() < null_share) {
+      INFINO_EXPECT_OK(builder->AppendNull());
+      continue;
+    }
+    const auto index =
+        static_cast<int64_t>(random.Below(static_cast<uint64_t>(dictionary->length())));
+    const auto scalar = arrow::MakeScalar(dictionary_type.index_type(), index).ValueOrDie();
+    INFINO_EXPECT_OK(builder->AppendScalar(*scalar));
   }
   return arrow::DictionaryArray::FromArrays(type, builder->Finish().ValueOrDie(), dictionary)
       .ValueOrDie();

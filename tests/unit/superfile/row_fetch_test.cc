@@ -10,6 +10,7 @@
 #include <arrow/array/builder_binary.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
+#include <arrow/util/decimal.h>
 #include <gtest/gtest.h>
 
 #include "infino/common/byte_range.h"
@@ -55,7 +56,7 @@ TEST(RowFetch, GivesWhatAFullReadGivesForAnyRows) {
     for (const TableColumn& column : schema.columns) {
       const std::string& name = column.field->name();
       EXPECT_TRUE(
-          rows->GetColumnByName(name)->Equals(*TakeRows({batch->GetColumnByName(name)}, docs)))
+          SameValues(rows->GetColumnByName(name), TakeRows({batch->GetColumnByName(name)}, docs)))
           << name;
     }
     for (size_t i = 0; i < docs.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <arrow/array/array_base.h>
 #include <arrow/array/concatenate.h>
 #include <arrow/buffer.h>
+#include <arrow/compare.h>
 #include <arrow/io/memory.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
@@ -23,6 +24,7 @@
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
+#include "infino/superfile/conform.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/superfile_reader.h"
 #include "infino/superfile/superfile_writer.h"
@@ -105,6 +107,35 @@ std::shared_ptr<arrow::Array> TakeRows(const arrow::ArrayVector& chunks,
     }
   }
   return arrow::Concatenate(slices).ValueOrDie();
+}
+
+namespace {
+
+/// `type` with the values of its dictionaries in place of them.
+std::shared_ptr<arrow::DataType> Plain(const std::shared_ptr<arrow::DataType>& type) {
+  const auto child = [&](int i) { return type->field(i)->WithType(Plain(type->field(i)->type())); };
+  switch (type->id()) {
+    case arrow::Type::DICTIONARY:
+      return dynamic_cast<const arrow::DictionaryType&>(*type).value_type();
+    case arrow::Type::LIST:
+      return arrow::list(child(0));
+    case arrow::Type::STRUCT: {
+      arrow::FieldVector fields;
+      for (int i = 0; i < type->num_fields(); ++i) fields.push_back(child(i));
+      return arrow::struct_(std::move(fields));
+    }
+    default:
+      return type;
+  }
+}
+
+}  // namespace
+
+bool SameValues(const std::shared_ptr<arrow::Array>& a, const std::shared_ptr<arrow::Array>& b) {
+  if (!a->type()->Equals(*b->type())) return false;
+  const auto plain = Plain(a->type());
+  return arrow::ArrayEquals(*Conform(a, plain).ValueOrDie(), *Conform(b, plain).ValueOrDie(),
+                            arrow::EqualOptions::Defaults().nans_equal(true));
 }
 
 std::vector<DocId> RandomDocs(Random& random, size_t count, int64_t row_count) {

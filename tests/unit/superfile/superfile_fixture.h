@@ -52,6 +52,11 @@ inline constexpr RowId kFirstId{.high = 1'700'000'000'000, .low = uint64_t{77} <
 [[nodiscard]] std::shared_ptr<arrow::Array> TakeRows(const arrow::ArrayVector& chunks,
                                                      const std::vector<DocId>& docs);
 
+/// Whether both have the same type and the same values, where dictionaries may differ in their
+/// order and NaN is NaN.
+[[nodiscard]] bool SameValues(const std::shared_ptr<arrow::Array>& a,
+                              const std::shared_ptr<arrow::Array>& b);
+
 /// `count` rows below `row_count`, in any order, some of them twice.
 [[nodiscard]] std::vector<DocId> RandomDocs(Random& random, size_t count, int64_t row_count);
 

@@ -1,6 +1,7 @@
 #include "infino/superfile/table_schema.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -77,6 +78,13 @@ void ExpectRefused(const TableSchema& schema, const std::string& says) {
   EXPECT_THAT(status.message(), testing::HasSubstr(says));
 }
 
+void ExpectOptionsRefused(const std::function<void(TextIndexOptions&)>& change,
+                          const std::string& says) {
+  TableSchema schema = Sample();
+  change(*schema.columns[0].text);
+  ExpectRefused(schema, says);
+}
+
 TEST(ValidateTableSchema, NamesTheColumnOfABadName) {
   ExpectRefused(SchemaOf({arrow::field("x", arrow::int8()), arrow::field("x", arrow::int16())}),
                 "column 'x': duplicate column name");
@@ -88,22 +96,29 @@ TEST(ValidateTableSchema, NamesWhatIsWrongWithATextIndex) {
   TableSchema schema = SchemaOf({arrow::field("n", arrow::int32())});
   schema.columns[0].text = TextIndexOptions();
   ExpectRefused(schema, "large_utf8");
+  ExpectOptionsRefused([](TextIndexOptions& options) { options.analyzer = "Standard"; },
+                       "Standard");
+  ExpectOptionsRefused([](TextIndexOptions& options) { options.stopwords = "klingon"; }, "klingon");
+  ExpectOptionsRefused([](TextIndexOptions& options) { options.k1 = 1.0; }, "together");
+  for (const double k1 : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    ExpectOptionsRefused(
+        [k1](TextIndexOptions& options) {
+          options.k1 = k1;
+          options.b = 0.5;
+        },
+        "k1");
+  }
+  for (const double b : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    ExpectOptionsRefused(
+        [b](TextIndexOptions& options) {
+          options.k1 = 1.0;
+          options.b = b;
+        },
+        "b must");
+  }
   schema = Sample();
-  schema.columns[0].text = TextIndexOptions{.analyzer = "Standard"};
-  ExpectRefused(schema, "Standard");
-  schema.columns[0].text = TextIndexOptions{.stopwords = "klingon"};
-  ExpectRefused(schema, "klingon");
-  schema.columns[0].text = TextIndexOptions{.k1 = 1.0};
-  ExpectRefused(schema, "together");
-  schema.columns[0].text = TextIndexOptions{.k1 = 0.0, .b = 0.5};
-  ExpectRefused(schema, "k1");
-  schema.columns[0].text =
-      TextIndexOptions{.k1 = std::numeric_limits<double>::infinity(), .b = 0.5};
-  ExpectRefused(schema, "k1");
-  schema.columns[0].text =
-      TextIndexOptions{.k1 = 1.0, .b = std::numeric_limits<double>::quiet_NaN()};
-  ExpectRefused(schema, "b must");
-  schema.columns[0].text = TextIndexOptions{.k1 = 1.0, .b = 1.0};
+  schema.columns[0].text->k1 = 1.0;
+  schema.columns[0].text->b = 1.0;
   INFINO_EXPECT_OK(ValidateTableSchema(schema));
 }
 

@@ -66,6 +66,15 @@ class ByteStream {
     Append(static_cast<uint8_t>(value), arena);
   }
 
+  /// Has the memory fetched that the next byte goes to, or that the first one is in.
+  void FetchEnd(const ByteArena& arena) const {
+    if (!empty()) __builtin_prefetch(arena.At(tail_), 1);
+  }
+
+  void FetchStart(const ByteArena& arena) const {
+    if (!empty()) __builtin_prefetch(arena.At(head_));
+  }
+
   /// Replaces the content of `out` with the bytes of the stream.
   void CopyTo(const ByteArena& arena, std::vector<uint8_t>& out) const;
 

@@ -34,16 +34,27 @@ class LengthReader {
   /// Moves to the chunk of `doc`, checking its checksum. REQUIRES: doc < row_count.
   [[nodiscard]] arrow::Status MoveTo(DocId doc);
 
-  /// The length of a document of the current chunk.
-  [[nodiscard]] uint32_t LengthOf(DocId doc) {
-    const uint32_t ordinal = doc % kLengthChunkSize;
-    const uint32_t block = ordinal / kBlockSize;
-    if ((decoded_ >> block & 1) == 0) Decode(block);
-    return lengths_[ordinal];
+  /// Makes the lengths of documents of the current chunk available. REQUIRES: ascending, at least
+  /// one, as offsets from the chunk's first document.
+  void Prepare(std::span<const uint16_t> offsets) {
+    const uint32_t first = offsets.front() / kBlockSize;
+    const uint32_t last = offsets.back() / kBlockSize;
+    if (last - first < offsets.size()) {
+      for (uint32_t block = first; block <= last; ++block) PrepareBlock(block);
+    } else {
+      for (const uint16_t offset : offsets) PrepareBlock(offset / kBlockSize);
+    }
   }
+
+  /// The lengths of the current chunk, right where they were prepared.
+  [[nodiscard]] const std::array<uint32_t, kLengthChunkSize>& lengths() const { return lengths_; }
 
  private:
   static_assert(kLengthChunkSize / kBlockSize == 32, "decoded_ has a bit per block");
+
+  void PrepareBlock(uint32_t block) {
+    if ((decoded_ >> block & 1) == 0) Decode(block);
+  }
 
   void Decode(uint32_t block);
 

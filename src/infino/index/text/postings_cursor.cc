@@ -42,15 +42,14 @@ void Unpack(ByteSpan bytes, uint32_t width, std::span<uint32_t> out) {
 
 }  // namespace
 
-PostingsCursor::PostingsCursor(const TextIndexReader& index, const TermEntry& entry,
-                               const std::optional<TermScoring>& scoring)
+PostingsCursor::PostingsCursor(Private /*tag*/, const TextIndexReader& index,
+                               const TermEntry& entry, const std::optional<TermScoring>& scoring)
     : index_(&index), document_count_(entry.document_frequency), scoring_(scoring) {}
 
 arrow::Result<std::unique_ptr<PostingsCursor>> PostingsCursor::Make(
     const TextIndexReader& index, const TermEntry& entry, std::shared_ptr<arrow::Buffer> postings,
     const std::optional<TermScoring>& scoring) {
-  std::unique_ptr<PostingsCursor> cursor(
-      new PostingsCursor(index, entry, scoring));  // NOLINT: private constructor
+  auto cursor = std::make_unique<PostingsCursor>(Private(), index, entry, scoring);
   if (entry.document_frequency == 1) {
     cursor->OpenSingle(entry);
     return cursor;

@@ -35,6 +35,10 @@ struct TermScoring {
 /// A term with one document, or with one block, is one block whose lengths are known. A longer one
 /// leaves the lengths to LengthReader. Every checksum is verified before the bytes are used.
 class PostingsCursor {
+  struct Private {
+    explicit Private() = default;
+  };
+
  public:
   /// `postings` holds the term's postings from the start, as much as was read (null if the entry
   /// has none). Bounds are 0 without `scoring`. `index` outlives the cursor. kCorrupt for bytes
@@ -42,6 +46,10 @@ class PostingsCursor {
   [[nodiscard]] static arrow::Result<std::unique_ptr<PostingsCursor>> Make(
       const TextIndexReader& index, const TermEntry& entry, std::shared_ptr<arrow::Buffer> postings,
       const std::optional<TermScoring>& scoring);
+
+  /// For Make.
+  PostingsCursor(Private tag, const TextIndexReader& index, const TermEntry& entry,
+                 const std::optional<TermScoring>& scoring);
 
   /// What is missing of the term's postings, relative to their start; nothing if they are complete.
   [[nodiscard]] std::optional<ByteRange> Missing() const;
@@ -104,9 +112,6 @@ class PostingsCursor {
     double bound = 0;
     bool verified = false;
   };
-
-  PostingsCursor(const TextIndexReader& index, const TermEntry& entry,
-                 const std::optional<TermScoring>& scoring);
 
   void OpenSingle(const TermEntry& entry);
   [[nodiscard]] arrow::Status OpenOnlyBlock();

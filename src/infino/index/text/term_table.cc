@@ -74,37 +74,41 @@ uint32_t HashTerm(std::string_view term, uint64_t prefix) {
 TermTable::TermTable(bool has_positions)
     : has_positions_(has_positions), mask_(kInitialSlots - 1), slots_(kInitialSlots) {}
 
-uint32_t TermTable::FindOrAdd(std::string_view term) {
+TermKey MakeTermKey(std::string_view term) {
   const uint64_t prefix = LoadPrefix(term);
-  const uint32_t hash = HashTerm(term, prefix);
-  const uint64_t key = ByteSwap(prefix);
-  uint32_t at = hash & mask_;
+  return {.prefix = ByteSwap(prefix),
+          .hash = HashTerm(term, prefix),
+          .length = static_cast<uint16_t>(term.size()),
+          .rest = term.substr(std::min(term.size(), kPrefixSize))};
+}
+
+uint32_t TermTable::FindOrAdd(const TermKey& key) {
+  uint32_t at = key.hash & mask_;
   for (; slots_[at].id != kFree; at = (at + 1) & mask_) {
-    if (slots_[at].hash != hash) continue;
+    if (slots_[at].hash != key.hash) continue;
     const TermRecord& found = record(slots_[at].id);
-    if (found.prefix == key && found.length == term.size() && RestEquals(found, term)) {
+    if (found.prefix == key.prefix && found.length == key.length && RestOf(found) == key.rest) {
       return slots_[at].id;
     }
   }
-  const uint32_t id = Add(term, key);
-  slots_[at] = {.hash = hash, .id = id};
+  const uint32_t id = Add(key);
+  slots_[at] = {.hash = key.hash, .id = id};
   if (size_ > mask_ / 8 * 5) Grow();
   return id;
 }
 
-uint32_t TermTable::Add(std::string_view term, uint64_t prefix) {
+uint32_t TermTable::Add(const TermKey& key) {
   const uint32_t id = size_++;
   if ((id & kChunkMask) == 0) {
     records_.push_back(std::make_unique<TermRecord[]>(kChunkSize));
     if (has_positions_) positions_.push_back(std::make_unique<PositionRecord[]>(kChunkSize));
   }
   TermRecord& added = record(id);
-  added.prefix = prefix;
-  added.length = static_cast<uint16_t>(term.size());
-  if (term.size() > kPrefixSize) {
-    const std::string_view rest = term.substr(kPrefixSize);
-    added.rest = arena_.Allocate(static_cast<uint32_t>(rest.size()));
-    std::ranges::copy(AsBytes(rest), arena_.At(added.rest));
+  added.prefix = key.prefix;
+  added.length = key.length;
+  if (!key.rest.empty()) {
+    added.rest = arena_.Allocate(static_cast<uint32_t>(key.rest.size()));
+    std::ranges::copy(AsBytes(key.rest), arena_.At(added.rest));
   }
   return id;
 }
@@ -112,10 +116,6 @@ uint32_t TermTable::Add(std::string_view term, uint64_t prefix) {
 std::string_view TermTable::RestOf(const TermRecord& record) const {
   if (record.length <= kPrefixSize) return {};
   return AsText({arena_.At(record.rest), record.length - kPrefixSize});
-}
-
-bool TermTable::RestEquals(const TermRecord& record, std::string_view term) const {
-  return term.size() <= kPrefixSize || RestOf(record) == term.substr(kPrefixSize);
 }
 
 void TermTable::Grow() {

@@ -31,14 +31,49 @@ struct PositionRecord {
   ByteStream stream;
 };
 
+/// What a term is looked up by. Views the term's bytes past the first 8.
+struct TermKey {
+  uint64_t prefix = 0;  ///< As in TermRecord.
+  uint32_t hash = 0;
+  uint16_t length = 0;
+  std::string_view rest;
+};
+
+/// REQUIRES: 0 < term.size() <= kTermLengthMax.
+[[nodiscard]] TermKey MakeTermKey(std::string_view term);
+
 /// A hash table from terms to records. Records never move and are numbered in order of arrival.
-/// Single-threaded.
+///
+/// The table soon outgrows the caches, so that finding a term is waiting for memory, three times:
+/// for its slot, its record and the end of its postings. A caller that has many terms to find has
+/// the waits overlap by asking for all of them first. Single-threaded.
 class TermTable {
  public:
   explicit TermTable(bool has_positions);
 
-  /// The number of the term, which is added if it is new. REQUIRES: 0 < size <= kTermLengthMax.
-  [[nodiscard]] uint32_t FindOrAdd(std::string_view term);
+  /// Has the term's slot fetched; then the record that the slot names; then, of a number, the end
+  /// of its postings.
+  void FetchSlot(const TermKey& key) const { __builtin_prefetch(&slots_[key.hash & mask_]); }
+
+  void FetchRecord(const TermKey& key) const {
+    const Slot& slot = slots_[key.hash & mask_];
+    if (slot.id != kFree) FetchRecord(slot.id);
+  }
+
+  /// A record may lie across two lines of the cache.
+  void FetchRecord(uint32_t id) const {
+    const TermRecord& fetched = record(id);
+    __builtin_prefetch(&fetched.prefix, 1);
+    __builtin_prefetch(&fetched.postings, 1);
+  }
+
+  void FetchPostings(uint32_t id) const { record(id).postings.FetchEnd(arena_); }
+
+  /// Has the start of the term's postings fetched.
+  void FetchStream(uint32_t id) const { record(id).postings.FetchStart(arena_); }
+
+  /// The number of the term, which is added if it is new.
+  [[nodiscard]] uint32_t FindOrAdd(const TermKey& key);
 
   [[nodiscard]] TermRecord& record(uint32_t id) {
     return records_[id >> kChunkBits][id & kChunkMask];
@@ -79,8 +114,7 @@ class TermTable {
     uint32_t id = kFree;
   };
 
-  [[nodiscard]] uint32_t Add(std::string_view term, uint64_t prefix);
-  [[nodiscard]] bool RestEquals(const TermRecord& record, std::string_view term) const;
+  [[nodiscard]] uint32_t Add(const TermKey& key);
   [[nodiscard]] std::string_view RestOf(const TermRecord& record) const;
   void Grow();
 

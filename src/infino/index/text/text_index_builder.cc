@@ -33,6 +33,9 @@
 namespace infino::text {
 namespace {
 
+/// How many tokens are looked up at once.
+constexpr size_t kPendingMax = 64;
+
 /// What a term takes in the encoded dictionary, about.
 constexpr int64_t kDictionaryBytesPerTerm = 14;
 
@@ -48,7 +51,8 @@ class TextIndexBuilder::Impl {
       : analyzer_(std::move(analyzer)),
         options_(options),
         superfile_(superfile),
-        terms_(options.positions) {}
+        terms_(options.positions),
+        pending_text_(kPendingMax * kTermLengthMax) {}
 
   template <typename ArrayType>
   arrow::Status AddAll(const arrow::Array& column) {
@@ -63,6 +67,7 @@ class TextIndexBuilder::Impl {
         ARROW_RETURN_NOT_OK(AddText(texts.GetView(i)));
       }
     }
+    AddPending();
     return arrow::Status::OK();
   }
 
@@ -83,20 +88,24 @@ class TextIndexBuilder::Impl {
   }
 
  private:
+  /// A token that waits for its turn, so that many can be looked up at once.
+  struct PendingToken {
+    TermKey key;
+    DocId doc = 0;
+    uint32_t position = 0;
+  };
+
   arrow::Status AddText(std::string_view text) {
     const auto doc = static_cast<DocId>(lengths_.size());
     uint32_t length = 0;
     bool fits = true;
-    const bool has_positions = options_.positions;
-    const auto add = [this, doc, has_positions, &length, &fits](const Token& token) {
+    const auto add = [this, doc, &length, &fits](const Token& token) {
       if (token.text.size() > kTermLengthMax) {
         fits = false;
         return;
       }
       ++length;
-      const uint32_t id = terms_.FindOrAdd(token.text);
-      const bool first = AddPosting(terms_.record(id), doc);
-      if (has_positions) AddPosition(terms_.positions(id), first, token.position);
+      Push(token, doc);
     };
     ARROW_RETURN_NOT_OK(analyzer_->Analyze(text, add));
     if (length > kDocumentLengthMax) {
@@ -104,14 +113,41 @@ class TextIndexBuilder::Impl {
           ErrorKind::kInvalidArgument,
           "build text index: a text has more than 2^30 tokens: row=" + std::to_string(doc));
     }
-    if (!fits)
+    if (!fits) {
       return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
+    }
     if (terms_.arena().exhausted()) {
       return MakeError(ErrorKind::kResourceExhausted,
                        "build text index: more than 4 GiB of postings in one superfile");
     }
     lengths_.push_back(length);
     return arrow::Status::OK();
+  }
+
+  void Push(const Token& token, DocId doc) {
+    PendingToken& pending = pending_[pending_count_];
+    pending = {.key = MakeTermKey(token.text), .doc = doc, .position = token.position};
+    // The token's text does not outlive the call.
+    char* copy = pending_text_.data() + pending_count_ * kTermLengthMax;
+    std::ranges::copy(pending.key.rest, copy);
+    pending.key.rest = {copy, pending.key.rest.size()};
+    terms_.FetchSlot(pending.key);
+    if (++pending_count_ == kPendingMax) AddPending();
+  }
+
+  void AddPending() {
+    const auto pending = std::span(pending_).first(pending_count_);
+    std::array<uint32_t, kPendingMax> ids;
+    for (const PendingToken& token : pending) terms_.FetchRecord(token.key);
+    for (size_t i = 0; i < pending.size(); ++i) {
+      ids[i] = terms_.FindOrAdd(pending[i].key);
+      terms_.FetchPostings(ids[i]);
+    }
+    for (size_t i = 0; i < pending.size(); ++i) {
+      const bool first = AddPosting(terms_.record(ids[i]), pending[i].doc);
+      if (options_.positions) AddPosition(terms_.positions(ids[i]), first, pending[i].position);
+    }
+    pending_count_ = 0;
   }
 
   /// Whether it is the term's first in this document.
@@ -142,6 +178,9 @@ class TextIndexBuilder::Impl {
   SuperfileId superfile_;
   TermTable terms_;
   std::vector<uint32_t> lengths_;  // of the documents, in tokens
+  std::array<PendingToken, kPendingMax> pending_;
+  size_t pending_count_ = 0;
+  std::vector<char> pending_text_;  // kTermLengthMax bytes for each pending token
 };
 
 TextIndexBuilder::TextIndexBuilder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -152,7 +191,7 @@ arrow::Result<std::unique_ptr<TextIndexBuilder>> TextIndexBuilder::Make(
     const TextIndexOptions& options, const SuperfileId& superfile) {
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Analyzer> analyzer, Analyzer::Make(options));
   auto impl = std::make_unique<Impl>(std::move(analyzer), options, superfile);
-  return std::unique_ptr<TextIndexBuilder>(new TextIndexBuilder(std::move(impl)));  // NOLINT
+  return std::make_unique<TextIndexBuilder>(std::move(impl));
 }
 
 arrow::Status TextIndexBuilder::Add(const arrow::Array& column) {

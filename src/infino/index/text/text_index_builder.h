@@ -43,6 +43,8 @@ struct FinishedTextIndex {
 /// Rows come in order, once each. Single-threaded; superfiles are what runs in parallel. After a
 /// failure the builder is of no further use.
 class TextIndexBuilder {
+  class Impl;
+
  public:
   /// Called by Finish with every term, in ascending byte order. The view lives for the call.
   using TermVisitor = std::function<void(std::string_view term)>;
@@ -69,11 +71,10 @@ class TextIndexBuilder {
   [[nodiscard]] arrow::Result<FinishedTextIndex> Finish(arrow::io::OutputStream& sink,
                                                         const TermVisitor& visit);
 
- private:
-  class Impl;
-
+  /// For Make, which alone can name an Impl.
   explicit TextIndexBuilder(std::unique_ptr<Impl> impl);
 
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

@@ -48,15 +48,15 @@ arrow::Result<int64_t> ReadCount(ByteReader& in, int64_t limit) {
 
 }  // namespace
 
-TextIndexReader::TextIndexReader(std::shared_ptr<arrow::Buffer> open_part, std::string name)
+TextIndexReader::TextIndexReader(Private /*tag*/, std::shared_ptr<arrow::Buffer> open_part,
+                                 std::string name)
     : open_part_(std::move(open_part)), name_(std::move(name)) {}
 
 TextIndexReader::~TextIndexReader() = default;
 
 arrow::Result<std::shared_ptr<const TextIndexReader>> TextIndexReader::Open(
     std::shared_ptr<arrow::Buffer> open_part, int64_t blob_length, std::string name) {
-  std::shared_ptr<TextIndexReader> reader(
-      new TextIndexReader(std::move(open_part), std::move(name)));  // NOLINT: private constructor
+  auto reader = std::make_shared<TextIndexReader>(Private(), std::move(open_part), std::move(name));
   ARROW_RETURN_NOT_OK(reader->Parse(blob_length));
   return reader;
 }

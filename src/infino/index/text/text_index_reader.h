@@ -47,12 +47,19 @@ struct LengthChunk {
 /// The open part of a text index: what is known of it without reading its blob. Parsed once,
 /// immutable, shared by any number of searches and threads.
 class TextIndexReader {
+  struct Private {
+    explicit Private() = default;
+  };
+
  public:
   /// `blob_length` is the length of the blob that belongs to it, and `name` what errors call the
   /// index, as in "text index 'body' of superfile 3f2a". kCorrupt for anything that breaks the
   /// format, kUnsupportedVersion for a newer one.
   [[nodiscard]] static arrow::Result<std::shared_ptr<const TextIndexReader>> Open(
       std::shared_ptr<arrow::Buffer> open_part, int64_t blob_length, std::string name);
+
+  /// For Open.
+  TextIndexReader(Private tag, std::shared_ptr<arrow::Buffer> open_part, std::string name);
 
   TextIndexReader(const TextIndexReader&) = delete;
   TextIndexReader& operator=(const TextIndexReader&) = delete;
@@ -83,8 +90,6 @@ class TextIndexReader {
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
-  TextIndexReader(std::shared_ptr<arrow::Buffer> open_part, std::string name);
-
   [[nodiscard]] arrow::Status Parse(int64_t blob_length);
   [[nodiscard]] arrow::Status ParseSummary(ByteReader& in);
   [[nodiscard]] arrow::Status ParseSections(ByteReader& in, int64_t blob_length);

@@ -29,6 +29,7 @@ namespace infino::text {
 namespace {
 
 constexpr size_t kPendingMax = size_t{256} << 10;
+constexpr size_t kFetchAhead = 8;
 
 /// Reads a varint that a builder wrote. Such bytes never left memory.
 uint32_t NextVarint(std::span<const uint8_t> bytes, size_t& at) {
@@ -222,8 +223,12 @@ arrow::Result<FinishedTextIndex> TextIndexWriter::Write(
 
   ARROW_RETURN_NOT_OK(WriteHead());
   sections_.postings.offset = kBlobHeadSize;
-  for (const uint32_t id : terms.SortAndClose()) {
-    ARROW_RETURN_NOT_OK(WriteTerm(terms, id, lengths));
+  const std::vector<uint32_t> ids = terms.SortAndClose();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    // Neighbours in order lie far apart in memory.
+    if (i + kFetchAhead < ids.size()) terms.FetchRecord(ids[i + kFetchAhead]);
+    if (i + kFetchAhead / 2 < ids.size()) terms.FetchStream(ids[i + kFetchAhead / 2]);
+    ARROW_RETURN_NOT_OK(WriteTerm(terms, ids[i], lengths));
     if (summary.min_term.empty()) summary.min_term = term_;
     if (visit) visit(term_);
   }

@@ -424,7 +424,7 @@ arrow::Result<std::unique_ptr<TextSearch>> TextSearch::Make(const TextIndexReade
   ARROW_RETURN_NOT_OK(CheckQuery(query, options));
   auto impl = std::make_unique<Impl>(index, query, filter, options);
   ARROW_RETURN_NOT_OK(impl->Start());
-  return std::unique_ptr<TextSearch>(new TextSearch(std::move(impl)));  // NOLINT: private
+  return std::make_unique<TextSearch>(std::move(impl));
 }
 
 std::vector<ByteRange> TextSearch::NextReads() {

@@ -64,6 +64,8 @@ struct TextStatistics {
 /// document_frequencies() of all superfiles, sums them up, and calls SetStatistics, which goes on;
 /// kMatchAll and kCount run through. Single-threaded. Bytes that break the format are kCorrupt.
 class TextSearch final : public IndexSearch {
+  class Impl;
+
  public:
   /// `index`, `query`, `filter` (null: every document passes) and the options' floor outlive the
   /// search. kInvalidArgument for BM25 parameters out of range, and for a phrase or prefix clause.
@@ -106,11 +108,10 @@ class TextSearch final : public IndexSearch {
   /// How many documents match. REQUIRES: kCount, done().
   [[nodiscard]] uint64_t Count() const;
 
- private:
-  class Impl;
-
+  /// For Make, which alone can name an Impl.
   explicit TextSearch(std::unique_ptr<Impl> impl);
 
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

@@ -93,7 +93,7 @@ arrow::Result<bool> WindowScan::MoveToNextWindow() {
   if (must_.empty()) {
     DocId nearest = none;
     for (const size_t i : positive_) {
-      if (nearest < from + kWindowSize) break;
+      if (nearest < none && nearest < from + kWindowSize) break;
       ARROW_ASSIGN_OR_RAISE(nearest, NextDoc(*clauses_[i].cursor, next, nearest));
     }
     next = nearest;
@@ -249,28 +249,65 @@ arrow::Result<WindowScan::WindowPlan> WindowScan::PlanWindow() {
   return plan;
 }
 
+/// Picks all of `docs` and adds them to matches_.
+void WindowScan::PickAll(std::span<const DocId> docs) {
+  for (size_t i = 0; i < docs.size(); ++i) {
+    const uint32_t bit = docs[i] - begin_;
+    matches_[bit / kWordBits] |= uint64_t{1} << (bit % kWordBits);
+    picked_[i] = static_cast<uint16_t>(bit);
+    ordinals_[i] = static_cast<uint8_t>(i);
+  }
+}
+
+/// Picks those of `docs` that are in matches_, and says how many.
+size_t WindowScan::PickMatches(std::span<const DocId> docs) {
+  size_t count = 0;
+  for (size_t i = 0; i < docs.size(); ++i) {
+    const uint32_t bit = docs[i] - begin_;
+    picked_[count] = static_cast<uint16_t>(bit);
+    ordinals_[count] = static_cast<uint8_t>(i);
+    count += (matches_[bit / kWordBits] >> (bit % kWordBits)) & 1;  // no branch to mispredict
+  }
+  return count;
+}
+
+/// Sets frequencies_ and doc_lengths_ of the picked documents. Without `lengths` they come from the
+/// array, and without that they don't matter.
+void WindowScan::TakeNumbers(std::span<const uint32_t> frequencies,
+                             std::span<const uint32_t> lengths, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    frequencies_[i] = static_cast<int32_t>(frequencies[ordinals_[i]]);
+  }
+  if (!lengths.empty()) {
+    for (size_t i = 0; i < count; ++i) {
+      doc_lengths_[i] = static_cast<int32_t>(lengths[ordinals_[i]]);
+    }
+  } else if (lengths_ != nullptr) {
+    lengths_->Prepare(std::span<const uint16_t>(picked_).first(count));
+    const std::array<uint32_t, kLengthChunkSize>& all = lengths_->lengths();
+    for (size_t i = 0; i < count; ++i) doc_lengths_[i] = static_cast<int32_t>(all[picked_[i]]);
+  } else {
+    std::fill_n(doc_lengths_.begin(), count, 0);
+  }
+}
+
 /// Adds the contributions of the current block's documents, of those that are in matches_ or of all
 /// (which then puts them there).
 arrow::Status WindowScan::AccumulateBlock(const ScanClause& clause, bool only_matches) {
   PostingsCursor& cursor = *clause.cursor;
   ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, cursor.Docs());
   const auto [from, to] = Clip(docs, begin_, end());
-  const std::span<const uint32_t> frequencies = cursor.Frequencies();
-  const std::span<const uint32_t> own_lengths = cursor.Lengths();
-  size_t count = 0;
-  for (size_t i = from; i < to; ++i) {
-    const uint32_t bit = docs[i] - begin_;
-    const uint64_t mask = uint64_t{1} << (bit % kWordBits);
-    uint64_t& word = matches_[bit / kWordBits];
-    if (only_matches && (word & mask) == 0) continue;
-    word |= mask;
-    picked_[count] = static_cast<uint16_t>(bit);
-    frequencies_[count] = static_cast<int32_t>(frequencies[i]);
-    doc_lengths_[count] = static_cast<int32_t>(
-        !own_lengths.empty() ? own_lengths[i]
-                             : (lengths_ != nullptr ? lengths_->LengthOf(docs[i]) : 0));
-    ++count;
+  const std::span<const DocId> inside = docs.subspan(from, to - from);
+  size_t count = inside.size();
+  if (only_matches) {
+    count = PickMatches(inside);
+  } else {
+    PickAll(inside);
   }
+  if (count == 0) return arrow::Status::OK();
+  const std::span<const uint32_t> lengths = cursor.Lengths();
+  TakeNumbers(cursor.Frequencies().subspan(from), lengths.empty() ? lengths : lengths.subspan(from),
+              count);
   const Bm25 bm25 = bm25_;
   const double idf = clause.idf;
   for (size_t i = 0; i < count; ++i) {

@@ -86,6 +86,10 @@ class WindowScan {
   [[nodiscard]] arrow::Status RankWindow(const WindowPlan& plan);
   [[nodiscard]] arrow::Status Accumulate(size_t ordinal, const WindowPlan& plan, bool only_matches);
   [[nodiscard]] arrow::Status AccumulateBlock(const ScanClause& clause, bool only_matches);
+  void PickAll(std::span<const DocId> docs);
+  [[nodiscard]] size_t PickMatches(std::span<const DocId> docs);
+  void TakeNumbers(std::span<const uint32_t> frequencies, std::span<const uint32_t> lengths,
+                   size_t count);
   void OfferWindow();
   [[nodiscard]] bool CannotCompete(double bound) const;
   [[nodiscard]] bool AnyWithin(const Bits& bits, DocId first, DocId last) const;
@@ -113,8 +117,10 @@ class WindowScan {
   std::vector<uint8_t> essential_;  // by clause: whether it alone may bring a document in
   std::array<double, kWindowSize> sums_;
 
-  // Of the current block: the documents picked, and what they add.
+  // Of the current block: the documents picked, as offsets in the window and as ordinals in the
+  // block, and what they add.
   std::array<uint16_t, kBlockSize> picked_{};
+  std::array<uint8_t, kBlockSize> ordinals_{};
   std::array<int32_t, kBlockSize> frequencies_{};
   std::array<int32_t, kBlockSize> doc_lengths_{};
   std::array<double, kBlockSize> contributions_{};
