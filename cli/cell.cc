@@ -1,8 +1,11 @@
 #include "cli/cell.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <arrow/array.h>
@@ -46,9 +49,12 @@ struct JsonVisitor {
   }
 
   arrow::Status Visit(const arrow::FloatArray& array) {
-    if (!std::isfinite(array.Value(row))) return arrow::Status::OK();
-    json = array.Value(row);
-    return arrow::Status::OK();
+    // The double that has the float's shortest digits, so that 0.1F is shown as 0.1.
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), array.Value(row)).ptr;
+    double value = 0;
+    std::from_chars(digits.begin(), end, value);
+    return SetNumber(value);
   }
 
   arrow::Status Visit(const arrow::DoubleArray& array) { return SetNumber(array.Value(row)); }

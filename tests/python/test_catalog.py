@@ -154,7 +154,8 @@ def test_racing_creators_have_one_winner():
     for thread in threads:
         thread.join()
     assert results.count("won") == 1
-    assert all("t" in r for r in results) and len(results) == 4
+    assert len(results) == 4
+    assert all("'t'" in r or '"t"' in r or "(t)" in r for r in results if r != "won"), results
     assert connection(path).list_tables() == ["t"]
     connection(path).open_table("t").append(rows(["x"]))
 
@@ -197,7 +198,7 @@ def test_odd_paths_are_taken_as_they_are():
 
 @pytest.mark.parametrize("uri", ["", "memory://foo", "S3://b/p", "hdfs://x/y", "s3a://b"])
 def test_unknown_uris_are_refused(uri):
-    with pytest.raises(RuntimeError, match=uri.split(":")[0] or "empty|path"):
+    with pytest.raises(RuntimeError, match=uri.split(":")[0] or "folder"):
         infino.connect(uri)
 
 

@@ -49,7 +49,10 @@ struct Shares {
     constexpr int kSpareShares = 2;
     int64_t total = environment.build_memory_bytes;
     if (environment.memory_budget_bytes > 0) {
-      total = std::min(total, environment.memory_budget_bytes);
+      // Only down to one builder's least share: a smaller budget refuses what does not fit it,
+      // rather than cutting the table into crumbs.
+      total = std::min(total,
+                       std::max(environment.memory_budget_bytes, kShareMin * (1 + kSpareShares)));
     }
     const int threads = environment.pool == nullptr ? 1 : environment.pool->thread_count();
     lane_count = static_cast<int>(

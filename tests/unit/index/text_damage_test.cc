@@ -118,7 +118,9 @@ TEST_P(TextDamage, AFlippedByteOfTheBlobGivesNoWrongAnswer) {
     if (!answers.ok()) ++noticed;
     ExpectErrorOr(answers, right_, static_cast<size_t>(at));
   }
-  EXPECT_GT(noticed, 100);  // the queries do read a good part of it
+  // What "rareword" alone leads to is its entry; the other queries read postings and lengths. How
+  // much that is depends on the seed, that it is something does not.
+  EXPECT_GT(noticed, index_.blob->size() / step / 50);
 }
 
 TEST_P(TextDamage, ATruncatedOpenPartIsNoticed) {
