@@ -78,7 +78,8 @@ class TextIndexReader {
   /// One per 4,096 documents.
   [[nodiscard]] const std::vector<LengthChunk>& length_chunks() const { return length_chunks_; }
 
-  /// The whole dictionary as one block, if it is small; else nothing.
+  /// The whole dictionary as one block, if it is small; else nothing. Without terms there is no
+  /// block: then this is there and empty.
   [[nodiscard]] std::optional<ByteSpan> inline_dictionary() const { return inline_dictionary_; }
 
   /// The one dictionary block, as a range of the blob, that has the term if any has; nothing if the
