@@ -12,7 +12,7 @@
 namespace infino::cli {
 
 /// Reads one object of a table or the catalog, tells what is in it, and checks all of it:
-/// checksums, the hash in its name, every page and posting of a superfile. `name` ends as the
+/// checksums, the hash in its name, every page and region of a superfile. `name` ends as the
 /// object's path does, which says what it is. Fails with the first fault.
 [[nodiscard]] arrow::Result<nlohmann::ordered_json> DescribeObject(
     const std::string& name, const std::shared_ptr<arrow::Buffer>& bytes);

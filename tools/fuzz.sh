@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of a build folder for some seconds each: tools/fuzz.sh build/fuzz 5
+# Runs every fuzz target of a build folder for some seconds each: tools/fuzz.sh build/asan 5
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -10,7 +10,7 @@ for target in "$build"/fuzz/*_fuzz; do
   name=$(basename "$target")
   corpus=$build/corpus/$name
   mkdir -p "$corpus"
-  if [[ -d fuzz/corpus/$name ]]; then cp -n fuzz/corpus/"$name"/* "$corpus"/; fi
+  if [[ -d fuzz/corpus/${name%_fuzz} ]]; then cp -n fuzz/corpus/"${name%_fuzz}"/* "$corpus"/; fi
   if ! "$target" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -timeout=20 \
       -artifact_prefix="$build/crash-$name-" "$corpus" > "$build/$name.log" 2>&1; then
     tail -40 "$build/$name.log"

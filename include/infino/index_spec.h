@@ -15,12 +15,12 @@ struct TextIndexOptions {
   bool stored = true;
 
   /// BM25 parameters; both or neither. Unset: 1.2 and 0.75.
-  std::optional<double> k1;
-  std::optional<double> b;
+  std::optional<double> k1 = std::nullopt;
+  std::optional<double> b = std::nullopt;
 
   /// "english" or nothing.
-  std::optional<std::string> stopwords;
-  std::optional<std::string> stemmer;
+  std::optional<std::string> stopwords = std::nullopt;
+  std::optional<std::string> stemmer = std::nullopt;
 
   /// Whether token positions are kept, which phrases need.
   bool positions = false;
