@@ -9,14 +9,12 @@ tools/bootstrap.sh
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 say "building the infino command (a few minutes the first time)"
-cmake --preset release -DINFINO_PYTHON="$PWD/.venv/bin/python" -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
-  > build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
-rm -f build-configure.log
-cmake --build --preset release
+cmake --preset release -DINFINO_PYTHON="$PWD/.venv/bin/python"
+cmake --build --preset release --target infino
 
 infino=build/release/cli/infino
 say "loading sample/packages.parquet into the table 'packages' under demo/"
-if "$infino" tables demo --format csv 2>/dev/null | grep -qx packages; then
+if "$infino" schema demo packages > /dev/null 2>&1; then
   echo "already there"
 else
   "$infino" create demo packages --from sample/packages.parquet --fts text
@@ -24,5 +22,6 @@ else
 fi
 
 say "infino search demo packages text 'command line tool for csv files' -k 5"
-"$infino" search demo packages text 'command line tool for csv files' -k 5 --columns id,text,score
+"$infino" --format table search demo packages text 'command line tool for csv files' -k 5 \
+  --columns id,text,score
 say "done: try your own with $infino search demo packages text 'your words'"
