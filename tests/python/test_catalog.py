@@ -270,3 +270,17 @@ def test_opening_reads_little_and_time_passes():
     started = time.monotonic()
     connection(path).open_table("t")
     assert time.monotonic() - started < 5
+
+
+def test_two_databases_with_one_cache_folder_do_not_mix():
+    cache = folder()
+    paths = [folder(), folder()]
+    for n, path in enumerate(paths):
+        t = infino.connect(path, cache_dir=cache).create_table(
+            "t", BODY, IndexSpec().fts("body"))
+        t.append(rows([f"db{n} same"], n * 10))
+    for n, path in enumerate(paths):
+        t = infino.connect(path, cache_dir=cache).open_table("t")
+        assert hits(t, "same") == [n * 10]
+        assert hits(t, f"db{n}") == [n * 10]
+        assert hits(t, f"db{1 - n}") == []
