@@ -4,7 +4,9 @@ target_compile_options(
   infino_warnings
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
             -Wcast-qual -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
-            $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+            $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
+            # libstdc++ 12 uses a function in stable_sort that it has deprecated itself.
+            $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 
 # g++ 12 sees overruns where an rvalue string is appended to (its bugs 105329 and 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
