@@ -46,7 +46,8 @@ class PointerStoreTest : public ::testing::Test {
   }
 
   [[nodiscard]] bool IsPublished() const {
-    for (const VersionInfo& info : table_.Load()->root.versions) {
+    const auto newest = table_.Load();
+    for (const VersionInfo& info : newest->root.versions) {
       if (info.commit == next_.recent_commits.front()) return true;
     }
     return false;
