@@ -41,7 +41,6 @@ def test_other_readers_see_the_same_rows(compression):
 
 
 def test_the_file_has_page_index_statistics_checksums_and_our_keys():
-    _, _ = None, None
     file = file_of(BODY, [{"id": i, "body": f"w{i}"} for i in range(3000)], IndexSpec().fts("body"))
     metadata = pq.read_metadata(file)
     column = metadata.row_group(0).column(1)
