@@ -22,8 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   text::ParseOptions options;
   options.mode = (data[0] & 1) != 0 ? infino::MatchMode::kAnd : infino::MatchMode::kOr;
   options.has_positions = (data[0] & 2) != 0;
-  options.allow_phrases = (data[0] & 4) != 0;
-  options.allow_prefix = (data[0] & 8) != 0;
   if ((data[0] & 16) != 0) options.max_terms = 3;
   const std::string_view utf8 = infino::AsText({data + 1, size - 1});
   const auto query = text::ParseQuery(utf8, *kAnalyzer, options);

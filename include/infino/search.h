@@ -16,8 +16,12 @@ enum class MatchMode : uint8_t { kOr, kAnd };
 struct TextSearchRequest {
   std::string column;
 
-  /// What a person types: words, -word, +word, "a phrase". See docs/python.md, "Queries".
+  /// What a person types: words, -word, +word, "a phrase", pref*. See docs/python.md, "Queries".
   std::string query;
+
+  /// Whether the query is the beginning of one word instead. Of anything but one word nothing is
+  /// found.
+  bool is_prefix = false;
 
   /// How many rows at the most; 0 gives an empty result.
   uint64_t k = 10;

@@ -14,6 +14,7 @@
 #include "infino/commit/table_writer.h"
 #include "infino/common/fork.h"
 #include "infino/common/work_pool.h"
+#include "infino/index/text/postings_cache.h"
 #include "infino/options.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
@@ -52,15 +53,19 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .commit_timeout_ms = options.commit_timeout_ms,
                        .compression = options.compression};
 
-  // Opened files and filters save the most per byte, so they have shares of their own.
+  // Opened files, filters and parsed postings save the most per byte, so they have shares of their
+  // own.
   const int64_t cache_bytes = Clamp(options.memory_cache_bytes);
-  const int64_t superfile_bytes = cache_bytes / 4;
+  const int64_t superfile_bytes = cache_bytes / 8;
   const int64_t filter_bytes = cache_bytes / 8;
-  const auto blocks = std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes);
+  const int64_t postings_bytes = cache_bytes / 4;
+  const auto blocks =
+      std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes - postings_bytes);
   runtime->querying_ = {
       .superfiles = std::make_shared<SuperfileCache>(store, blocks, superfile_bytes),
       .pool = pool,
-      .term_filters = std::make_shared<TermFilterCache>(store, filter_bytes)};
+      .term_filters = std::make_shared<TermFilterCache>(store, filter_bytes),
+      .postings = std::make_shared<text::PostingsCache>(postings_bytes)};
   runtime->catalog_ =
       std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
                                                         .random = parts.random,

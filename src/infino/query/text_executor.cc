@@ -14,6 +14,7 @@
 #include <arrow/table.h>
 
 #include "infino/common/ids.h"
+#include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/index/shared_floor.h"
 #include "infino/index/text/text_index_reader.h"
@@ -108,6 +109,29 @@ const TextColumnTotals* FindTotals(const Snapshot& snapshot, int32_t field_id) {
   return nullptr;
 }
 
+/// What a prefix stands for in all superfiles together.
+text::PrefixStatistics MergeExpansions(const TextRun& run, size_t prefix) {
+  text::PrefixStatistics merged;
+  for (const FileSearch& each : run.searches) {
+    const std::vector<text::ExpandedTerm>& here = each.search->expansions()[prefix];
+    merged.terms.insert(merged.terms.end(), here.begin(), here.end());
+  }
+  std::ranges::sort(merged.terms, {}, &text::ExpandedTerm::term);
+  size_t kept = 0;
+  for (size_t i = 0; i < merged.terms.size(); ++i) {
+    if (kept > 0 && merged.terms[kept - 1].term == merged.terms[i].term) {
+      merged.terms[kept - 1].document_frequency += merged.terms[i].document_frequency;
+      continue;
+    }
+    if (kept != i) merged.terms[kept] = std::move(merged.terms[i]);
+    ++kept;
+  }
+  merged.terms.resize(kept);
+  merged.synonym = kept > text::kExpandedTermsMax;
+  if (merged.synonym) merged.terms.clear();
+  return merged;
+}
+
 /// Sums what the dictionaries said, tells every search, and leaves those that may match, best bound
 /// first. Returns about how many postings there are to score.
 arrow::Result<int64_t> ShareStatistics(TextRun& run, const Snapshot& snapshot) {
@@ -123,7 +147,16 @@ arrow::Result<int64_t> ShareStatistics(TextRun& run, const Snapshot& snapshot) {
       statistics.document_frequencies[i] += frequencies[i];
     }
   }
-  std::erase_if(run.searches, [](const FileSearch& each) { return !each.search->MayMatch(); });
+  bool has_synonyms = false;
+  if (!run.searches.empty()) {
+    const size_t prefix_count = run.searches.front().search->expansions().size();
+    for (size_t prefix = 0; prefix < prefix_count; ++prefix) {
+      statistics.prefixes.push_back(MergeExpansions(run, prefix));
+      has_synonyms = has_synonyms || statistics.prefixes.back().synonym;
+    }
+  }
+  std::erase_if(run.searches,
+                [&](const FileSearch& each) { return !each.search->MayMatch() && !has_synonyms; });
   int64_t posting_count = 0;
   for (FileSearch& each : run.searches) {
     const arrow::Status given = each.search->SetStatistics(statistics);
@@ -138,6 +171,24 @@ arrow::Result<int64_t> ShareStatistics(TextRun& run, const Snapshot& snapshot) {
   }
   std::ranges::stable_sort(run.searches, std::ranges::greater(), &FileSearch::bound);
   return posting_count;
+}
+
+/// Where a prefix is a synonym, sums up in how many documents it occurs and lets the searches that
+/// wait for that go on.
+arrow::Status ShareSynonyms(TextRun& run) {
+  std::vector<int64_t> totals;
+  for (const FileSearch& each : run.searches) {
+    if (!each.search->wants_synonym_frequencies()) continue;
+    const std::span<const int64_t> here = each.search->synonym_frequencies();
+    totals.resize(here.size());
+    for (size_t i = 0; i < here.size(); ++i) totals[i] += here[i];
+  }
+  for (const FileSearch& each : run.searches) {
+    if (!each.search->wants_synonym_frequencies()) continue;
+    ARROW_RETURN_NOT_OK(CheckStop(run.stop));
+    ARROW_RETURN_NOT_OK(each.search->SetSynonymFrequencies(totals));
+  }
+  return arrow::Status::OK();
 }
 
 /// The k best of all searches, best first.
@@ -174,8 +225,11 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
   ARROW_ASSIGN_OR_RAISE(const Bm25Parameters bm25,
                         ResolveBm25(*column->text, request.k1, request.b));
   ARROW_ASSIGN_OR_RAISE(const Projection projection, ResolveProjection(schema, request.projection));
-  const TextQuestion question{
-      .column = request.column, .text = request.query, .mode = request.mode, .ranked = true};
+  const TextQuestion question{.column = request.column,
+                              .text = request.query,
+                              .mode = request.mode,
+                              .ranked = true,
+                              .is_prefix = request.is_prefix};
   ARROW_ASSIGN_OR_RAISE(TextPlan plan, PlanText(question, snapshot, folder,
                                                 environment.term_filters.get(), request.stop));
   if (request.k == 0 || plan.entries.empty()) {
@@ -188,10 +242,12 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
                                      .k = request.k,
                                      .k1 = bm25.k1,
                                      .b = bm25.b,
-                                     .floor = &floor}));
+                                     .floor = &floor,
+                                     .cache = environment.postings.get()}));
   ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
   ARROW_ASSIGN_OR_RAISE(const int64_t posting_count, ShareStatistics(run, snapshot));
   ARROW_RETURN_NOT_OK(RunSearches(run, posting_count * kPostingBytes, &floor));
+  ARROW_RETURN_NOT_OK(ShareSynonyms(run));
   const std::vector<Hit> hits = MergeTops(run, request.k, floor);
   return FetchRows(hits, run.files, projection, environment.pool.get(), request.stop);
 }
@@ -207,7 +263,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(const QueryEnvironment&
   ARROW_ASSIGN_OR_RAISE(const Projection projection,
                         ResolveProjection(snapshot.root.schema, request.projection));
   TextRun run{.environment = environment, .stop = request.stop, .plan = std::move(plan)};
-  ARROW_RETURN_NOT_OK(StartSearches(run, folder, {.mode = text::TextSearchMode::kMatchAll}));
+  ARROW_RETURN_NOT_OK(StartSearches(
+      run, folder, {.mode = text::TextSearchMode::kMatchAll, .cache = environment.postings.get()}));
   ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
   std::vector<Hit> hits;
   for (const FileSearch& each : run.searches) {
@@ -228,7 +285,8 @@ arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment, const 
   ARROW_ASSIGN_OR_RAISE(TextPlan plan, PlanText(question, snapshot, folder,
                                                 environment.term_filters.get(), request.stop));
   TextRun run{.environment = environment, .stop = request.stop, .plan = std::move(plan)};
-  ARROW_RETURN_NOT_OK(StartSearches(run, folder, {.mode = text::TextSearchMode::kCount}));
+  ARROW_RETURN_NOT_OK(StartSearches(
+      run, folder, {.mode = text::TextSearchMode::kCount, .cache = environment.postings.get()}));
   ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
   uint64_t count = 0;
   for (const FileSearch& each : run.searches) count += each.search->Count();

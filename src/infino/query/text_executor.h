@@ -8,6 +8,7 @@
 #include <arrow/table.h>
 
 #include "infino/common/work_pool.h"
+#include "infino/index/text/postings_cache.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
 #include "infino/search.h"
@@ -18,8 +19,9 @@ namespace infino {
 /// What a query works with. Shared by all tables of a connection.
 struct QueryEnvironment {
   std::shared_ptr<SuperfileCache> superfiles;
-  std::shared_ptr<WorkPool> pool;                 ///< Null: everything on the caller's thread.
-  std::shared_ptr<TermFilterCache> term_filters;  ///< Null: prune by term ranges only.
+  std::shared_ptr<WorkPool> pool;                   ///< Null: everything on the caller's thread.
+  std::shared_ptr<TermFilterCache> term_filters;    ///< Null: prune by term ranges only.
+  std::shared_ptr<text::PostingsCache> postings{};  ///< Null: every query reads anew.
 };
 
 /// Runs `request` on one snapshot: prune, dictionary round over all superfiles, table-wide

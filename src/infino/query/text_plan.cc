@@ -39,6 +39,7 @@ arrow::Result<text::TextQuery> Parse(const TextQuestion& question, const TableCo
                         text::Analyzer::Make(*column.text));
   const text::ParseOptions options{
       .mode = question.mode, .has_positions = column.text->positions, .column = question.column};
+  if (question.is_prefix) return text::ParsePrefix(question.text, *analyzer);
   return text::ParseQuery(question.text, *analyzer, options);
 }
 
@@ -46,9 +47,13 @@ arrow::Result<text::TextQuery> Parse(const TextQuestion& question, const TableCo
 class TermNeeds {
  public:
   TermNeeds(const text::TextQuery& query, bool ranked)
-      : ranked_(ranked), wanted_(query.terms.size()), required_(query.terms.size()) {
+      : query_(query), ranked_(ranked), wanted_(query.terms.size()), required_(query.terms.size()) {
     for (const text::TextClause& clause : query.clauses) {
       if (clause.occur == text::Occur::kMustNot) continue;
+      if (clause.kind == text::ClauseKind::kPrefix) {
+        prefixes_.push_back(&clause);
+        continue;
+      }
       for (const text::ClauseTerm& term : query.TermsOf(clause)) {
         wanted_[term.term] = true;
         if (clause.occur == text::Occur::kMust) required_[term.term] = true;
@@ -58,25 +63,38 @@ class TermNeeds {
   }
 
   /// Whether a superfile that holds at most these terms has to be asked.
-  [[nodiscard]] bool Concerns(const std::vector<uint32_t>& terms) const {
-    if (!ranked_ && required_count_ > 0) {
-      return std::ranges::count_if(terms, [&](uint32_t term) { return required_[term]; }) ==
-             required_count_;
+  [[nodiscard]] bool Concerns(const SuperfileEntry& entry, int32_t field_id,
+                              const std::vector<uint32_t>& terms) const {
+    if (!ranked_ && required_count_ > 0 && std::ranges::count_if(terms, [&](uint32_t term) {
+                                             return required_[term];
+                                           }) != required_count_) {
+      return false;
     }
-    return std::ranges::any_of(terms, [&](uint32_t term) { return wanted_[term]; });
+    bool has_prefix = false;
+    for (const text::TextClause* prefix : prefixes_) {
+      const std::string& stem = query_.terms[query_.TermsOf(*prefix).front().term];
+      const bool may_hold = MayHoldPrefix(entry, field_id, stem);
+      if (!may_hold && !ranked_ && prefix->occur == text::Occur::kMust) return false;
+      has_prefix = has_prefix || may_hold;
+    }
+    return has_prefix || std::ranges::any_of(terms, [&](uint32_t term) { return wanted_[term]; });
   }
 
  private:
+  const text::TextQuery&
+      query_;  // NOLINT(cppcoreguidelines-avoid-const-or-ref-data-members): local
   bool ranked_;
   std::vector<bool> wanted_;
   std::vector<bool> required_;
   int64_t required_count_ = 0;
+  std::vector<const text::TextClause*> prefixes_;
 };
 
 void Prune(TextPlan& plan, const TermNeeds& needs, const ColumnTermFilters* filters) {
   std::erase_if(plan.entries, [&](const SuperfileEntry* entry) {
     const arrow::Buffer* filter = filters == nullptr ? nullptr : filters->Find(entry->id);
-    return !needs.Concerns(TermsThatMayOccur(*entry, plan.field_id, plan.query.terms, filter));
+    return !needs.Concerns(*entry, plan.field_id,
+                           TermsThatMayOccur(*entry, plan.field_id, plan.query.terms, filter));
   });
 }
 

@@ -41,6 +41,9 @@ struct TextQuestion {
   /// Whether rows are scored: then superfiles that can't match but hold a term take part, for their
   /// document frequencies.
   bool ranked = false;
+
+  /// Whether the text is the beginning of a word, and nothing else.
+  bool is_prefix = false;
 };
 
 /// The column of that name. kInvalidArgument, listing the columns that could be meant, if it has no

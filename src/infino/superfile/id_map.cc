@@ -19,6 +19,9 @@ namespace infino {
 namespace {
 
 constexpr size_t kRunsPerBlock = 64;
+
+/// Up to so many runs are kept decoded.
+constexpr uint64_t kDecodedRunsMax = 4096;
 constexpr uint64_t kRunLengthMax = uint64_t{1} << 32;
 constexpr std::string_view kParsedBefore = "id map";
 
@@ -59,6 +62,7 @@ arrow::Result<IdMap> IdMap::Parse(ByteReader& in, int64_t row_count) {
     Run run{.first_doc = next_doc};
     for (uint64_t j = 0; j < in_block; ++j, ++i) {
       ARROW_ASSIGN_OR_RAISE(run, ReadRun(in, run));
+      if (run_count <= kDecodedRunsMax) map.decoded_.push_back(run);
       if (run.first < next_id) return in.Corrupt("id map: ids do not ascend");
       next_id = run.first.Plus(run.length);
       if (j == 0) block.first = run;
@@ -88,6 +92,10 @@ IdMap::Run IdMap::Walk(const Block& block, IsBehind is_behind) const {
 }
 
 RowId IdMap::IdOf(DocId doc) const {
+  if (!decoded_.empty()) {
+    const Run& run = *std::prev(std::ranges::upper_bound(decoded_, doc, {}, &Run::first_doc));
+    return run.first.Plus(doc - run.first_doc);
+  }
   const auto after = std::upper_bound(
       blocks_.begin(), blocks_.end(), doc,
       [](DocId value, const Block& block) { return value < block.first.first_doc; });
@@ -106,7 +114,8 @@ std::optional<DocId> IdMap::Find(const RowId& id) const {
 }
 
 int64_t IdMap::memory_bytes() const {
-  return static_cast<int64_t>(blocks_.capacity() * sizeof(Block));
+  return static_cast<int64_t>(blocks_.capacity() * sizeof(Block) +
+                              decoded_.capacity() * sizeof(Run));
 }
 
 arrow::Status IdMapBuilder::Add(const RowId& first, int64_t count) {

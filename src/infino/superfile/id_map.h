@@ -54,6 +54,7 @@ class IdMap {
   [[nodiscard]] Run Walk(const Block& block, IsBehind is_behind) const;
 
   std::vector<Block> blocks_;
+  std::vector<Run> decoded_;  // all of them, while they are few
   ByteSpan runs_;
 };
 

@@ -2,16 +2,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/buffer.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/checksum.h"
 #include "infino/common/ids.h"
@@ -25,6 +24,7 @@
 #include "infino/index/text/postings_writer.h"
 #include "infino/index/text/term_dictionary.h"
 #include "infino/index/text/term_entry.h"
+#include "infino/index/text/term_postings.h"
 #include "infino/index/text/text_format.h"
 #include "infino/index_spec.h"
 #include "support/matchers.h"
@@ -93,18 +93,10 @@ std::shared_ptr<arrow::Buffer> BufferOf(std::span<const uint8_t> bytes) {
   return ToBuffer({bytes.begin(), bytes.end()});
 }
 
-arrow::Result<std::unique_ptr<PostingsCursor>> Open(const Encoded& encoded, size_t first_read,
-                                                    const std::optional<TermScoring>& scoring) {
-  const std::span<const uint8_t> bytes(encoded.bytes);
-  ARROW_ASSIGN_OR_RAISE(
-      std::unique_ptr<PostingsCursor> cursor,
-      PostingsCursor::Make(EmptyRows(), encoded.entry,
-                           BufferOf(bytes.first(std::min(first_read, bytes.size()))), scoring));
-  if (const std::optional<ByteRange> missing = cursor->Missing(); missing.has_value()) {
-    cursor->Supply(BufferOf(
-        bytes.subspan(static_cast<size_t>(missing->offset), static_cast<size_t>(missing->length))));
-  }
-  return cursor;
+arrow::Result<std::unique_ptr<PostingsCursor>> Open(const Encoded& encoded) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const TermPostings> postings,
+                        TermPostings::Open(EmptyRows(), encoded.entry, BufferOf(encoded.bytes)));
+  return std::make_unique<PostingsCursor>(EmptyRows(), std::move(postings));
 }
 
 TEST(PostingsCursor, ReadsWhatWasWritten) {
@@ -113,10 +105,9 @@ TEST(PostingsCursor, ReadsWhatWasWritten) {
        std::vector<size_t>{2, 3, 127, 128, 129, 255, 256, 1000, 4095, 4096, 4097, 9000, 20'000}) {
     const List list = RandomList(random, count);
     const Encoded encoded = Encode(list);
-    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(encoded, SIZE_MAX, std::nullopt));
-    EXPECT_FALSE(cursor->Missing().has_value());
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(encoded));
     List read;
-    INFINO_ASSERT_OK(cursor->SeekBlock(0));
+    cursor->SeekBlock(0);
     while (!cursor->at_end()) {
       INFINO_ASSERT_OK_AND_ASSIGN(const auto docs, cursor->Docs());
       EXPECT_GE(docs.front(), cursor->block_begin());
@@ -126,7 +117,7 @@ TEST(PostingsCursor, ReadsWhatWasWritten) {
       read.frequencies.insert(read.frequencies.end(), frequencies.begin(), frequencies.end());
       const auto lengths = cursor->Lengths();
       read.lengths.insert(read.lengths.end(), lengths.begin(), lengths.end());
-      INFINO_ASSERT_OK(cursor->NextBlock());
+      cursor->NextBlock();
     }
     EXPECT_EQ(read.docs, list.docs);
     EXPECT_EQ(read.frequencies, list.frequencies);
@@ -138,20 +129,16 @@ TEST(PostingsCursor, SeeksForwardAndBack) {
   Random random(TestSeed() + 1);
   const List list = RandomList(random, 30'000);
   const Encoded encoded = Encode(list);
-  for (const size_t first_read : {SIZE_MAX, size_t{9000}, size_t{30'000}}) {
-    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(encoded, first_read, std::nullopt));
-    for (int i = 0; i < 2000; ++i) {
-      const auto doc = static_cast<DocId>(random.Below(list.docs.back() + 3));
-      const auto expected = std::ranges::lower_bound(list.docs, doc);
-      INFINO_ASSERT_OK(cursor->SeekBlock(doc));
-      ASSERT_EQ(cursor->at_end(), expected == list.docs.end());
-      if (cursor->at_end()) continue;
-      INFINO_ASSERT_OK_AND_ASSIGN(const auto docs, cursor->Docs());
-      ASSERT_EQ(*std::ranges::lower_bound(docs, doc), *expected);
-      if (random.Below(3) == 0) {
-        INFINO_ASSERT_OK(cursor->NextBlock());
-      }
-    }
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(encoded));
+  for (int i = 0; i < 6000; ++i) {
+    const auto doc = static_cast<DocId>(random.Below(list.docs.back() + 3));
+    const auto expected = std::ranges::lower_bound(list.docs, doc);
+    cursor->SeekBlock(doc);
+    ASSERT_EQ(cursor->at_end(), expected == list.docs.end());
+    if (cursor->at_end()) continue;
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto docs, cursor->Docs());
+    ASSERT_EQ(*std::ranges::lower_bound(docs, doc), *expected);
+    if (random.Below(3) == 0) cursor->NextBlock();
   }
 }
 
@@ -159,15 +146,15 @@ TEST(PostingsCursor, SeekPastTheLastBlockEnds) {
   Random random(TestSeed() + 2);
   for (const size_t count : std::vector<size_t>{2, 200, 5000}) {
     const List list = RandomList(random, count);
-    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(Encode(list), SIZE_MAX, std::nullopt));
-    INFINO_ASSERT_OK(cursor->SeekBlock(list.docs.back() + 1));
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(Encode(list)));
+    cursor->SeekBlock(list.docs.back() + 1);
     EXPECT_TRUE(cursor->at_end());
-    INFINO_ASSERT_OK(cursor->SeekBlock(list.docs.back()));
+    cursor->SeekBlock(list.docs.back());
     EXPECT_FALSE(cursor->at_end());
   }
 }
 
-TEST(PostingsCursor, BoundsAreTheHighestContributionOfTheirBlock) {
+TEST(TermPostings, BoundsAreTheHighestContributionOfTheirBlock) {
   Random random(TestSeed() + 3);
   for (int round = 0; round < 30; ++round) {
     const List list = RandomList(random, 2 + random.Below(12'000));
@@ -175,20 +162,30 @@ TEST(PostingsCursor, BoundsAreTheHighestContributionOfTheirBlock) {
                                        .b = random.Unit(),
                                        .average_length = 1 + random.Unit() * 300},
                               .idf = 0.1 + random.Unit()};
-    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(Encode(list), SIZE_MAX, scoring));
-    size_t at = 0;
-    INFINO_ASSERT_OK(cursor->SeekBlock(0));
-    for (; !cursor->at_end();) {
-      INFINO_ASSERT_OK_AND_ASSIGN(const auto docs, cursor->Docs());
-      double best = 0;
-      for (size_t i = 0; i < docs.size(); ++i, ++at) {
-        best = std::max(
-            best, scoring.bm25.Contribution(scoring.idf, list.frequencies[at], list.lengths[at]));
-      }
-      ASSERT_GE(cursor->block_bound() * kBoundSlack, best);
-      ASSERT_LE(cursor->block_bound(), best * (1 + 1e-12));
-      ASSERT_GE(cursor->CoarseBound(docs.front(), docs.back() + 1), cursor->block_bound());
-      INFINO_ASSERT_OK(cursor->NextBlock());
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto cursor, Open(Encode(list)));
+    const std::shared_ptr<const BlockBounds> bounds = cursor->postings().BoundsUnder(scoring);
+    EXPECT_EQ(cursor->postings().BoundsUnder(scoring), bounds);
+    std::vector<double> contributions;
+    for (size_t i = 0; i < list.docs.size(); ++i) {
+      contributions.push_back(
+          scoring.bm25.Contribution(scoring.idf, list.frequencies[i], list.lengths[i]));
+    }
+    double highest = 0;
+    for (size_t at = 0, block = 0; at < list.docs.size(); at += kBlockSize, ++block) {
+      const size_t end = std::min<size_t>(at + kBlockSize, list.docs.size());
+      const double best = *std::max_element(contributions.begin() + static_cast<int64_t>(at),
+                                            contributions.begin() + static_cast<int64_t>(end));
+      ASSERT_GE(bounds->blocks[block] * kBoundSlack, best);
+      ASSERT_LE(bounds->blocks[block], best * (1 + 1e-12));
+      ASSERT_GE(bounds->super_blocks[block / kSuperBlockBlocks], bounds->blocks[block]);
+      highest = std::max(highest, bounds->blocks[block]);
+    }
+    ASSERT_EQ(bounds->highest, highest);
+    // At least k documents reach the k-th best bound.
+    for (size_t k = 1; k <= bounds->best.size(); k += 1 + k / 4) {
+      ASSERT_GE(std::ranges::count_if(contributions,
+                                      [&](double each) { return each >= bounds->best[k - 1]; }),
+                static_cast<int64_t>(k));
     }
   }
 }
@@ -208,12 +205,13 @@ TEST(PostingsCursor, DenseListsAreBitmaps) {
 /// Whatever the bytes are, once their checksums are made right: no crash, and no document that the
 /// index does not have.
 void ExpectHarmless(const Encoded& encoded) {
-  auto cursor = Open(encoded, SIZE_MAX, std::nullopt);
+  auto cursor = Open(encoded);
   if (!cursor.ok()) {
     EXPECT_THAT(cursor, IsError(ErrorKind::kCorrupt));
     return;
   }
-  arrow::Status status = (*cursor)->SeekBlock(0);
+  (*cursor)->SeekBlock(0);
+  arrow::Status status;
   int64_t last = -1;
   while (status.ok() && !(*cursor)->at_end()) {
     const auto docs = (*cursor)->Docs();
@@ -224,7 +222,7 @@ void ExpectHarmless(const Encoded& encoded) {
       last = doc;
     }
     ASSERT_EQ((*cursor)->Frequencies().size(), docs->size());
-    status = (*cursor)->NextBlock();
+    (*cursor)->NextBlock();
   }
   ASSERT_LT(last, kRows);
   if (!status.ok()) {
@@ -317,10 +315,12 @@ TEST(PositionsReader, ReadsTheWordsPlaces) {
             : arrow::SliceBuffer(index.blob, start + static_cast<int64_t>(entry->postings_length),
                                  static_cast<int64_t>(entry->positions_length));
     INFINO_ASSERT_OK_AND_ASSIGN(auto reader, PositionsReader::Make(*index.reader, *entry, bytes));
-    INFINO_ASSERT_OK_AND_ASSIGN(
-        const auto cursor, PostingsCursor::Make(*index.reader, *entry, postings, std::nullopt));
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto opened,
+                                TermPostings::Open(*index.reader, *entry, postings));
+    PostingsCursor walked(*index.reader, opened);
+    PostingsCursor* const cursor = &walked;
     size_t ordinal = 0;
-    INFINO_ASSERT_OK(cursor->SeekBlock(0));
+    cursor->SeekBlock(0);
     for (; !cursor->at_end(); ++ordinal) {
       INFINO_ASSERT_OK_AND_ASSIGN(const auto docs, cursor->Docs());
       std::vector<uint32_t> read;
@@ -333,7 +333,7 @@ TEST(PositionsReader, ReadsTheWordsPlaces) {
         }
       }
       ASSERT_EQ(read, wanted) << term;
-      INFINO_ASSERT_OK(cursor->NextBlock());
+      cursor->NextBlock();
     }
   }
 }

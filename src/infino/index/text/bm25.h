@@ -18,8 +18,15 @@ struct Bm25 {
   /// What the term (or phrase) that weighs `idf` adds to the score of a document of `length` tokens
   /// that it occurs in `frequency` times. Rises with the frequency, falls with the length.
   [[nodiscard]] double Contribution(double idf, double frequency, double length) const {
-    return idf * frequency / (frequency + k1 * (1 - b + b * length / average_length));
+    return idf * frequency / (frequency + Norm(length));
   }
+
+  /// The part of a contribution that depends on the document's length alone.
+  [[nodiscard]] double Norm(double length) const {
+    return k1 * (1 - b + b * length / average_length);
+  }
+
+  friend bool operator==(const Bm25&, const Bm25&) = default;
 };
 
 /// The weight of a term that `document_frequency` of `document_count` documents contain.

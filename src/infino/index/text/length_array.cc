@@ -1,15 +1,15 @@
 #include "infino/index/text/length_array.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include <arrow/buffer.h>
-#include <arrow/status.h>
+#include <arrow/result.h>
 
 #include "infino/codec/bit_packing.h"
 #include "infino/common/bytes.h"
@@ -22,7 +22,8 @@
 namespace infino::text {
 namespace {
 
-constexpr uint64_t kNoChunk = std::numeric_limits<uint64_t>::max();
+/// Lengths of at most this many bits are kept in two bytes.
+constexpr uint32_t kNarrowWidth = 16;
 
 }  // namespace
 
@@ -46,44 +47,52 @@ LengthChunk WriteLengthChunk(std::span<const uint32_t> lengths, ByteWriter& out)
   return chunk;
 }
 
-LengthReader::LengthReader(const TextIndexReader& index, std::shared_ptr<arrow::Buffer> section)
-    : index_(&index), section_(std::move(section)), chunk_(kNoChunk) {}
-
-arrow::Status LengthReader::MoveTo(DocId doc) {
-  const uint64_t wanted = doc / kLengthChunkSize;
-  if (wanted == chunk_) return arrow::Status::OK();
-  const LengthChunk& chunk = index_->length_chunks()[wanted];
-  const uint64_t first = wanted * kLengthChunkSize;
-  const auto rows = static_cast<uint64_t>(index_->summary().row_count);
-  const uint64_t count = std::min<uint64_t>(kLengthChunkSize, rows - first);
-  const uint64_t size = LengthChunkBytes(count, chunk.width);
-  const ByteSpan section(section_->data(), static_cast<size_t>(section_->size()));
-  if (chunk.offset > section.size() || size > section.size() - chunk.offset) {
-    return CorruptIndex(index_->name(), "document lengths end too early");
-  }
-  const ByteSpan bytes = section.subspan(chunk.offset, size);
-  if (!ChecksumMatches(bytes, chunk.checksum)) {
-    return CorruptIndex(index_->name(), "checksum of document lengths does not match: offset=" +
-                                            std::to_string(chunk.offset));
-  }
-  chunk_ = wanted;
-  count_ = static_cast<uint32_t>(count);
-  decoded_ = 0;
-  width_ = chunk.width;
-  bytes_ = bytes;
-  return arrow::Status::OK();
-}
-
-void LengthReader::Decode(uint32_t block) {
-  decoded_ |= uint32_t{1} << block;
-  const uint32_t first = block * kBlockSize;
-  const ByteSpan packed = bytes_.subspan(block * PackedBlockBytes(width_));
-  const std::span<uint32_t> out = std::span(lengths_).subspan(first, kBlockSize);
-  if (count_ - first >= kBlockSize) {
-    UnpackBlock(packed, width_, BlockSpan(out));
+arrow::Result<std::shared_ptr<const DocLengths>> DocLengths::Decode(const TextIndexReader& index,
+                                                                    ByteSpan section) {
+  auto lengths = std::make_shared<DocLengths>(Private());
+  const std::vector<LengthChunk>& chunks = index.length_chunks();
+  const auto rows = static_cast<uint64_t>(index.summary().row_count);
+  const bool narrow = std::ranges::all_of(
+      chunks, [](const LengthChunk& chunk) { return chunk.width <= kNarrowWidth; });
+  if (narrow) {
+    lengths->narrow_.resize(rows);
   } else {
-    UnpackArray(packed, width_, out.first(count_ - first));
+    lengths->wide_.resize(rows);
   }
+  std::array<uint32_t, kBlockSize> block;
+  for (uint64_t first = 0; first < rows; first += kLengthChunkSize) {
+    const LengthChunk& chunk = chunks[first / kLengthChunkSize];
+    const uint64_t count = std::min<uint64_t>(kLengthChunkSize, rows - first);
+    const uint64_t size = LengthChunkBytes(count, chunk.width);
+    if (chunk.offset > section.size() || size > section.size() - chunk.offset) {
+      return CorruptIndex(index.name(), "document lengths end too early");
+    }
+    ByteSpan packed = section.subspan(chunk.offset, size);
+    if (!ChecksumMatches(packed, chunk.checksum)) {
+      return CorruptIndex(index.name(), "checksum of document lengths does not match: offset=" +
+                                            std::to_string(chunk.offset));
+    }
+    for (uint64_t at = first; at < first + count; at += kBlockSize) {
+      const uint64_t left = std::min<uint64_t>(kBlockSize, first + count - at);
+      if (left == kBlockSize) {
+        UnpackBlock(packed, chunk.width, block);
+        packed = packed.subspan(PackedBlockBytes(chunk.width));
+      } else {
+        UnpackArray(packed, chunk.width, std::span(block).first(left));
+      }
+      for (const uint32_t length : std::span(block).first(left)) {
+        lengths->longest_ = std::max(lengths->longest_, length);
+      }
+      if (narrow) {
+        for (uint64_t i = 0; i < left; ++i) {
+          lengths->narrow_[at + i] = static_cast<uint16_t>(block[i]);
+        }
+      } else {
+        std::copy_n(block.begin(), left, lengths->wide_.begin() + static_cast<ptrdiff_t>(at));
+      }
+    }
+  }
+  return lengths;
 }
 
 }  // namespace infino::text

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/result.h>
-#include <arrow/status.h>
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
@@ -24,48 +22,43 @@ namespace infino::text {
 /// How many bytes a chunk of `count` lengths takes. REQUIRES: width <= kBitWidthMax.
 [[nodiscard]] uint64_t LengthChunkBytes(uint64_t count, uint32_t width);
 
-/// The lengths of documents, decoded block by block as they are asked for. Made for documents that
-/// come in order: what is decoded of one chunk is forgotten with the next. Single-threaded.
-class LengthReader {
+/// The number of tokens of every document, decoded. Immutable; owns its memory and refers to
+/// nothing else, so that it may be kept for the next query.
+class DocLengths {
+  struct Private {
+    explicit Private() = default;
+  };
+
  public:
-  /// `section` is the index's whole section of lengths. `index` outlives the reader.
-  LengthReader(const TextIndexReader& index, std::shared_ptr<arrow::Buffer> section);
+  /// `section` is the index's whole section of lengths. kCorrupt, naming the index and the place,
+  /// if a checksum is wrong or the section too short.
+  [[nodiscard]] static arrow::Result<std::shared_ptr<const DocLengths>> Decode(
+      const TextIndexReader& index, ByteSpan section);
 
-  /// Moves to the chunk of `doc`, checking its checksum. REQUIRES: doc < row_count.
-  [[nodiscard]] arrow::Status MoveTo(DocId doc);
+  /// For Decode.
+  explicit DocLengths(Private tag) { static_cast<void>(tag); }
 
-  /// Makes the lengths of documents of the current chunk available. REQUIRES: ascending, at least
-  /// one, as offsets from the chunk's first document.
-  void Prepare(std::span<const uint16_t> offsets) {
-    const uint32_t first = offsets.front() / kBlockSize;
-    const uint32_t last = offsets.back() / kBlockSize;
-    if (last - first < offsets.size()) {
-      for (uint32_t block = first; block <= last; ++block) PrepareBlock(block);
-    } else {
-      for (const uint16_t offset : offsets) PrepareBlock(offset / kBlockSize);
-    }
+  /// REQUIRES: doc < row_count.
+  [[nodiscard]] uint32_t operator[](DocId doc) const {
+    return narrow_.empty() ? wide_[doc] : narrow_[doc];
   }
 
-  /// The lengths of the current chunk, right where they were prepared.
-  [[nodiscard]] const std::array<uint32_t, kLengthChunkSize>& lengths() const { return lengths_; }
+  /// All lengths, if none is above 65,535; else empty, and wide() has them.
+  [[nodiscard]] std::span<const uint16_t> narrow() const { return narrow_; }
+
+  [[nodiscard]] std::span<const uint32_t> wide() const { return wide_; }
+
+  /// The greatest of them.
+  [[nodiscard]] uint32_t longest() const { return longest_; }
+
+  [[nodiscard]] size_t memory_bytes() const {
+    return sizeof(*this) + narrow_.size() * sizeof(uint16_t) + wide_.size() * sizeof(uint32_t);
+  }
 
  private:
-  static_assert(kLengthChunkSize / kBlockSize == 32, "decoded_ has a bit per block");
-
-  void PrepareBlock(uint32_t block) {
-    if ((decoded_ >> block & 1) == 0) Decode(block);
-  }
-
-  void Decode(uint32_t block);
-
-  const TextIndexReader* index_;
-  std::shared_ptr<arrow::Buffer> section_;
-  uint64_t chunk_;
-  uint32_t count_ = 0;    // lengths in the chunk
-  uint32_t decoded_ = 0;  // a bit per block
-  uint32_t width_ = 0;
-  ByteSpan bytes_;
-  std::array<uint32_t, kLengthChunkSize> lengths_;
+  std::vector<uint16_t> narrow_;
+  std::vector<uint32_t> wide_;
+  uint32_t longest_ = 0;
 };
 
 }  // namespace infino::text

@@ -187,7 +187,7 @@ arrow::Status Parser::AddTerms(std::string_view text, Occur occur) {
 arrow::Status Parser::AddPrefix(std::string_view word, Occur occur) {
   const size_t begin = query_.clauses.size();
   ARROW_RETURN_NOT_OK(AddTerms(word, occur));
-  if (options_.allow_prefix && query_.clauses.size() > begin) {
+  if (query_.clauses.size() > begin) {
     query_.clauses.back().kind = ClauseKind::kPrefix;
   }
   return arrow::Status::OK();
@@ -202,7 +202,7 @@ arrow::Status Parser::AddPhrase(std::string_view text, Occur occur) {
     AddClause(ClauseKind::kTerm, occur, begin, end);
     return arrow::Status::OK();
   }
-  if (!options_.has_positions || !options_.allow_phrases) return NoPhrases();
+  if (!options_.has_positions) return NoPhrases();
   const uint32_t first = query_.clause_terms[begin].position;
   for (size_t i = begin; i < end; ++i) query_.clause_terms[i].position -= first;
   AddClause(ClauseKind::kPhrase, occur, begin, end);
@@ -210,11 +210,6 @@ arrow::Status Parser::AddPhrase(std::string_view text, Occur occur) {
 }
 
 arrow::Status Parser::NoPhrases() const {
-  if (options_.has_positions) {
-    return MakeError(ErrorKind::kInvalidArgument,
-                     "This search of column '" + options_.column +
-                         "' can't do phrases; leave out the quotation marks");
-  }
   return MakeError(ErrorKind::kInvalidArgument,
                    "Phrase queries need an index with positions; column '" + options_.column +
                        "' has none. Create its index with positions=True, or leave out the "
@@ -263,6 +258,16 @@ void Parser::AddClause(ClauseKind kind, Occur occur, size_t terms_begin, size_t 
 arrow::Result<TextQuery> ParseQuery(std::string_view text, const Analyzer& analyzer,
                                     const ParseOptions& options) {
   return Parser(text, analyzer, options).Parse();
+}
+
+arrow::Result<TextQuery> ParsePrefix(std::string_view text, const Analyzer& analyzer) {
+  TextQuery query;
+  ARROW_RETURN_NOT_OK(
+      analyzer.Analyze(text, [&query](Token token) { query.terms.emplace_back(token.text); }));
+  if (query.terms.size() != 1) return TextQuery();
+  query.clause_terms = {{.term = 0}};
+  query.clauses = {{.kind = ClauseKind::kPrefix, .terms_begin = 0, .terms_end = 1}};
+  return query;
 }
 
 }  // namespace infino::text

@@ -26,11 +26,6 @@ struct ParseOptions {
 
   /// The most clauses, a phrase counting once for each of its words.
   uint32_t max_clauses = 1'048'576;
-
-  /// What the search can execute. Without phrases, one of two or more words is an error; without
-  /// prefixes, `h*` is the word `h`.
-  bool allow_phrases = false;
-  bool allow_prefix = false;
 };
 
 /// Reads what a person typed.
@@ -55,5 +50,8 @@ struct ParseOptions {
 /// - more than `max_terms` distinct terms or `max_clauses` clauses, found in linear time.
 [[nodiscard]] arrow::Result<TextQuery> ParseQuery(std::string_view text, const Analyzer& analyzer,
                                                   const ParseOptions& options);
+
+/// A query for all words that begin with `text`, or one without clauses if that is not one word.
+[[nodiscard]] arrow::Result<TextQuery> ParsePrefix(std::string_view text, const Analyzer& analyzer);
 
 }  // namespace infino::text

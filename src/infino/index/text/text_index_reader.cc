@@ -1,6 +1,7 @@
 #include "infino/index/text/text_index_reader.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,11 @@
 
 namespace infino::text {
 namespace {
+
+uint64_t NextUid() {
+  static std::atomic<uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 arrow::Result<ByteRange> ReadSection(ByteReader& in, int64_t start, int64_t end) {
   const auto limit = static_cast<uint64_t>(end);
@@ -50,7 +56,7 @@ arrow::Result<int64_t> ReadCount(ByteReader& in, int64_t limit) {
 
 TextIndexReader::TextIndexReader(Private /*tag*/, std::shared_ptr<arrow::Buffer> open_part,
                                  std::string name)
-    : open_part_(std::move(open_part)), name_(std::move(name)) {}
+    : uid_(NextUid()), open_part_(std::move(open_part)), name_(std::move(name)) {}
 
 TextIndexReader::~TextIndexReader() = default;
 
@@ -148,19 +154,44 @@ arrow::Status TextIndexReader::ParseDictionary(ByteReader& in) {
   return arrow::Status::OK();
 }
 
-arrow::Result<std::optional<ByteRange>> TextIndexReader::FindDictionaryBlock(
-    std::string_view term) const {
-  if (term < summary_.min_term || term > summary_.max_term) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> found, blocks_->FindFloor(term));
-  if (!found.has_value()) return std::nullopt;
-  const uint64_t offset = *found >> kBlockLengthBits;
-  const uint64_t length = *found & kDictionaryBlockMax;
+/// The block that a value of the transducer stands for, as a range of the blob.
+arrow::Result<ByteRange> TextIndexReader::BlockAt(uint64_t value) const {
+  const uint64_t offset = value >> kBlockLengthBits;
+  const uint64_t length = value & kDictionaryBlockMax;
   const auto size = static_cast<uint64_t>(sections_.dictionary.length);
   if (offset > size || length > size - offset) {
     return CorruptIndex(name_, "dictionary block lies outside the dictionary");
   }
   return ByteRange{.offset = sections_.dictionary.offset + static_cast<int64_t>(offset),
                    .length = static_cast<int64_t>(length)};
+}
+
+arrow::Result<std::optional<ByteRange>> TextIndexReader::FindDictionaryBlock(
+    std::string_view term) const {
+  if (term < summary_.min_term || term > summary_.max_term) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> found, blocks_->FindFloor(term));
+  if (!found.has_value()) return std::nullopt;
+  return BlockAt(*found);
+}
+
+arrow::Result<std::vector<ByteRange>> TextIndexReader::FindDictionaryBlocks(
+    std::string_view prefix) const {
+  std::vector<ByteRange> blocks;
+  if (prefix > summary_.max_term) return blocks;
+  if (prefix < summary_.min_term && !summary_.min_term.starts_with(prefix)) return blocks;
+  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> floor, blocks_->FindFloor(prefix));
+  if (floor.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(const ByteRange block, BlockAt(*floor));
+    blocks.push_back(block);
+  }
+  FstReader::Cursor cursor = blocks_->MakeCursor();
+  ARROW_RETURN_NOT_OK(cursor.Seek(prefix));
+  while (cursor.valid() && cursor.key().starts_with(prefix)) {
+    ARROW_ASSIGN_OR_RAISE(const ByteRange block, BlockAt(cursor.value()));
+    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+    ARROW_RETURN_NOT_OK(cursor.Next());
+  }
+  return blocks;
 }
 
 int64_t TextIndexReader::memory_bytes() const {

@@ -67,6 +67,9 @@ class TextIndexReader {
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
+  /// Tells readers of this process apart, also those that are gone.
+  [[nodiscard]] uint64_t uid() const { return uid_; }
+
   [[nodiscard]] const TextIndexSummary& summary() const { return summary_; }
 
   [[nodiscard]] const AnalyzerFacts& analyzer() const { return analyzer_; }
@@ -87,16 +90,23 @@ class TextIndexReader {
   [[nodiscard]] arrow::Result<std::optional<ByteRange>> FindDictionaryBlock(
       std::string_view term) const;
 
+  /// The dictionary blocks, as ranges of the blob that follow each other, which have all terms that
+  /// begin with `prefix`; none if no term can. REQUIRES: !inline_dictionary().
+  [[nodiscard]] arrow::Result<std::vector<ByteRange>> FindDictionaryBlocks(
+      std::string_view prefix) const;
+
   /// About what the reader holds in memory, in bytes, the open part's buffer included.
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
+  [[nodiscard]] arrow::Result<ByteRange> BlockAt(uint64_t value) const;
   [[nodiscard]] arrow::Status Parse(int64_t blob_length);
   [[nodiscard]] arrow::Status ParseSummary(ByteReader& in);
   [[nodiscard]] arrow::Status ParseSections(ByteReader& in, int64_t blob_length);
   [[nodiscard]] arrow::Status ParseLengthChunks(ByteReader& in);
   [[nodiscard]] arrow::Status ParseDictionary(ByteReader& in);
 
+  uint64_t uid_;
   std::shared_ptr<arrow::Buffer> open_part_;
   std::string name_;
   TextIndexSummary summary_;

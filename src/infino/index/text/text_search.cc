@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,37 +18,42 @@
 #include <arrow/status.h>
 
 #include "infino/common/byte_range.h"
-#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/text/bm25.h"
-#include "infino/index/text/impacts.h"
-#include "infino/index/text/length_array.h"
-#include "infino/index/text/postings_cursor.h"
-#include "infino/index/text/term_dictionary.h"
-#include "infino/index/text/term_entry.h"
-#include "infino/index/text/text_format.h"
+#include "infino/index/text/clause_cursor.h"
+#include "infino/index/text/match_scan.h"
+#include "infino/index/text/posting_union.h"
+#include "infino/index/text/query_clauses.h"
+#include "infino/index/text/ranked_scan.h"
+#include "infino/index/text/scored_list.h"
+#include "infino/index/text/term_postings.h"
 #include "infino/index/text/text_index_reader.h"
 #include "infino/index/text/text_query.h"
-#include "infino/index/text/window_scan.h"
+#include "infino/index/text/text_statistics.h"
 #include "infino/index/top_k.h"
 
 namespace infino::text {
 namespace {
 
+/// So many terms of few documents are worth to be put together.
+constexpr size_t kManySmall = 16;
+
 constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
-arrow::Status CheckQuery(const TextQuery& query, const TextSearchOptions& options) {
+arrow::Status CheckQuery(const TextIndexReader& index, const TextQuery& query,
+                         const TextSearchOptions& options) {
   if (!std::isfinite(options.k1) || options.k1 < 0 || !(options.b >= 0 && options.b <= 1)) {
     return MakeError(ErrorKind::kInvalidArgument,
                      "search text: BM25 needs a finite k1 >= 0 and 0 <= b <= 1: k1=" +
                          std::to_string(options.k1) + " b=" + std::to_string(options.b));
   }
-  for (const TextClause& clause : query.clauses) {
-    if (clause.kind != ClauseKind::kTerm) {
-      return MakeError(ErrorKind::kInvalidArgument, "search text: only terms can be searched for");
-    }
+  const bool has_phrase = std::ranges::any_of(
+      query.clauses, [](const TextClause& clause) { return clause.kind == ClauseKind::kPhrase; });
+  if (has_phrase && !index.has_positions()) {
+    return MakeError(ErrorKind::kInvalidArgument,
+                     "search " + index.name() + ": it keeps no positions, which a phrase needs");
   }
   return arrow::Status::OK();
 }
@@ -63,15 +68,14 @@ class TextSearch::Impl {
         query_(query),
         filter_(filter),
         options_(options),
-        entries_(query.terms.size()),
+        clauses_(index, query, options.cache),
         frequencies_(query.terms.size()),
-        cursors_(query.terms.size()),
-        idfs_(query.terms.size()),
         top_(options.k) {}
 
   arrow::Status Start();
   arrow::Status Feed(Buffers bytes);
   arrow::Status SetStatistics(const TextStatistics& statistics);
+  arrow::Status SetSynonymFrequencies(std::span<const int64_t> frequencies);
 
   [[nodiscard]] const std::vector<ByteRange>& reads() const { return reads_; }
 
@@ -80,6 +84,10 @@ class TextSearch::Impl {
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
 
   [[nodiscard]] bool may_match() const { return may_match_; }
+
+  [[nodiscard]] bool wants_synonyms() const { return state_ == State::kPausedForSynonyms; }
+
+  [[nodiscard]] const QueryClauses& clauses() const { return clauses_; }
 
   [[nodiscard]] std::span<const int64_t> frequencies() const { return frequencies_; }
 
@@ -92,26 +100,32 @@ class TextSearch::Impl {
   [[nodiscard]] float UpperBound() const;
 
  private:
-  enum class State : uint8_t { kLookup, kPaused, kPostings, kRest, kDone };
+  enum class State : uint8_t { kLookup, kPaused, kPostings, kPausedForSynonyms, kDone };
 
   [[nodiscard]] bool ranked() const { return options_.mode == TextSearchMode::kRanked; }
 
-  [[nodiscard]] uint32_t TermOf(const TextClause& clause) const {
-    return query_.clause_terms[clause.terms_begin].term;
+  [[nodiscard]] arrow::Status Contradiction(const std::string& what) const {
+    return MakeError(ErrorKind::kInvalidArgument, "search " + index_.name() + ": " + what);
   }
 
-  arrow::Status PlanLookup();
-  arrow::Status LookUp(const Buffers& blocks);
-  arrow::Status FindIn(ByteSpan block, std::span<const uint32_t> terms);
+  /// By term, and whether it counts for or against a document.
+  [[nodiscard]] uint64_t TermKey(const TextClause& clause) const {
+    return uint64_t{query_.clause_terms[clause.terms_begin].term} * 2 +
+           (clause.occur == Occur::kMustNot ? 1 : 0);
+  }
+
   arrow::Status AfterLookup();
   [[nodiscard]] bool ComputeMayMatch() const;
   [[nodiscard]] std::optional<uint64_t> CountFromDictionary() const;
-  [[nodiscard]] std::vector<bool> NeededTerms() const;
+  [[nodiscard]] std::vector<bool> WantedClauses() const;
   arrow::Status PlanPostings();
   arrow::Status TakePostings(Buffers bytes);
-  arrow::Status TakeRest(Buffers bytes);
   arrow::Status Scan();
-  [[nodiscard]] double BoundOf(uint32_t term) const;
+  arrow::Status Rank();
+  arrow::Result<std::vector<RankClause>> RankClauses();
+  arrow::Status FoldSmall(std::vector<bool>& folded);
+  arrow::Status MatchOrCount();
+  arrow::Result<float> ExactScore(DocId doc);
 
   const TextIndexReader& index_;
   const TextQuery& query_;
@@ -119,20 +133,13 @@ class TextSearch::Impl {
   TextSearchOptions options_;
   State state_ = State::kLookup;
   std::vector<ByteRange> reads_;
-
-  // By term of the query.
-  std::vector<std::optional<TermEntry>> entries_;
-  std::vector<int64_t> frequencies_;
-  std::vector<std::unique_ptr<PostingsCursor>> cursors_;
-  std::vector<double> idfs_;
-
-  std::vector<std::vector<uint32_t>> lookups_;  // by dictionary block read: its terms
-  std::vector<uint32_t> read_terms_;            // by range of postings read: its term
-  bool reads_lengths_ = false;
+  QueryClauses clauses_;
+  std::vector<int64_t> frequencies_;  // by term of the query
+  std::vector<ClauseCursor> cursors_;
   bool may_match_ = false;
-  bool scored_ = false;  // whether the statistics are there, and not empty
+  bool scored_ = false;         // whether the statistics are there, and not empty
+  bool open_synonyms_ = false;  // whether a prefix is one and its weight not known yet
   Bm25 bm25_;
-  std::shared_ptr<arrow::Buffer> lengths_;
 
   TopK top_;
   std::span<const ScoredDoc> top_docs_;
@@ -141,55 +148,8 @@ class TextSearch::Impl {
 };
 
 arrow::Status TextSearch::Impl::Start() {
-  const std::optional<ByteSpan> inline_dictionary = index_.inline_dictionary();
-  if (!inline_dictionary.has_value()) return PlanLookup();
-  if (index_.summary().term_count > 0) {
-    std::vector<uint32_t> all(query_.terms.size());
-    for (uint32_t term = 0; term < all.size(); ++term) all[term] = term;
-    if (!all.empty()) ARROW_RETURN_NOT_OK(FindIn(*inline_dictionary, all));
-  }
-  return AfterLookup();
-}
-
-arrow::Status TextSearch::Impl::PlanLookup() {
-  struct Lookup {
-    ByteRange block;
-    uint32_t term;
-  };
-
-  std::vector<Lookup> lookups;
-  for (uint32_t term = 0; term < query_.terms.size(); ++term) {
-    ARROW_ASSIGN_OR_RAISE(const std::optional<ByteRange> block,
-                          index_.FindDictionaryBlock(query_.terms[term]));
-    if (block.has_value()) lookups.push_back({.block = *block, .term = term});
-  }
-  std::ranges::stable_sort(lookups, {}, [](const Lookup& lookup) { return lookup.block.offset; });
-  for (const Lookup& lookup : lookups) {
-    if (reads_.empty() || reads_.back() != lookup.block) {
-      reads_.push_back(lookup.block);
-      lookups_.emplace_back();
-    }
-    lookups_.back().push_back(lookup.term);
-  }
+  ARROW_RETURN_NOT_OK(clauses_.PlanLookup(reads_));
   return reads_.empty() ? AfterLookup() : arrow::Status::OK();
-}
-
-arrow::Status TextSearch::Impl::FindIn(ByteSpan block, std::span<const uint32_t> terms) {
-  ARROW_ASSIGN_OR_RAISE(const DictionaryBlock dictionary, DictionaryBlock::Open(index_, block));
-  for (const uint32_t term : terms) {
-    ARROW_ASSIGN_OR_RAISE(entries_[term], dictionary.Find(query_.terms[term]));
-    // A view of the block, which may be gone when the postings are there. Nothing here needs it.
-    if (entries_[term].has_value()) entries_[term]->inline_positions = {};
-  }
-  return arrow::Status::OK();
-}
-
-arrow::Status TextSearch::Impl::LookUp(const Buffers& blocks) {
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    const ByteSpan block(blocks[i]->data(), static_cast<size_t>(blocks[i]->size()));
-    ARROW_RETURN_NOT_OK(FindIn(block, lookups_[i]));
-  }
-  return AfterLookup();
 }
 
 bool TextSearch::Impl::ComputeMayMatch() const {
@@ -197,7 +157,7 @@ bool TextSearch::Impl::ComputeMayMatch() const {
   bool has_present = false;
   for (const TextClause& clause : query_.clauses) {
     if (clause.occur == Occur::kMustNot) continue;
-    const bool present = entries_[TermOf(clause)].has_value();
+    const bool present = clauses_.MayMatch(clause);
     has_present = has_present || present;
     if (clause.occur != Occur::kMust) continue;
     if (!present) return false;
@@ -211,9 +171,12 @@ std::optional<uint64_t> TextSearch::Impl::CountFromDictionary() const {
   if (options_.mode != TextSearchMode::kCount || filter_ != nullptr) return std::nullopt;
   std::optional<uint32_t> only;
   for (const TextClause& clause : query_.clauses) {
-    const uint32_t term = TermOf(clause);
-    if (!entries_[term].has_value()) continue;
-    if (clause.occur == Occur::kMustNot || only.value_or(term) != term) return std::nullopt;
+    if (!clauses_.MayMatch(clause)) continue;
+    const uint32_t term = query_.clause_terms[clause.terms_begin].term;
+    if (clause.occur == Occur::kMustNot || clause.kind != ClauseKind::kTerm ||
+        only.value_or(term) != term) {
+      return std::nullopt;
+    }
     only = term;
   }
   return only.has_value() ? std::optional(static_cast<uint64_t>(frequencies_[*only]))
@@ -222,8 +185,8 @@ std::optional<uint64_t> TextSearch::Impl::CountFromDictionary() const {
 
 arrow::Status TextSearch::Impl::AfterLookup() {
   reads_.clear();
-  for (size_t term = 0; term < entries_.size(); ++term) {
-    if (entries_[term].has_value()) frequencies_[term] = entries_[term]->document_frequency;
+  for (uint32_t term = 0; term < frequencies_.size(); ++term) {
+    frequencies_[term] = clauses_.document_frequency(term);
   }
   may_match_ = ComputeMayMatch();
   if (ranked()) {
@@ -246,151 +209,197 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
   if (state_ != State::kPaused || scored_) {
     return MakeError(ErrorKind::kInternal, "search text: statistics come once, after the lookup");
   }
-  const auto contradict = [this](const std::string& what) {
-    return MakeError(ErrorKind::kInvalidArgument, "search " + index_.name() + ": " + what);
-  };
   const int64_t rows = statistics.rows_with_token;
-  if (statistics.document_frequencies.size() != query_.terms.size()) {
-    return contradict("statistics are not of this query's terms");
-  }
   if (rows < index_.summary().rows_with_token || statistics.token_total < rows) {
-    return contradict("statistics count fewer rows or tokens than there are");
+    return Contradiction("statistics count fewer rows or tokens than there are");
   }
-  for (size_t term = 0; term < query_.terms.size(); ++term) {
-    const int64_t frequency = statistics.document_frequencies[term];
-    if (frequency < frequencies_[term] || frequency > rows) {
-      return contradict("statistics contradict themselves: document_frequency=" +
-                        std::to_string(frequency) + " rows_with_token=" + std::to_string(rows));
-    }
-    idfs_[term] = InverseDocumentFrequency(rows, frequency);
+  if (rows > 0) {
+    bm25_ = {
+        .k1 = options_.k1,
+        .b = options_.b,
+        .average_length = static_cast<double>(statistics.token_total) / static_cast<double>(rows)};
+  }
+  if (!clauses_.SetScoring(bm25_, statistics)) {
+    return Contradiction(
+        "statistics contradict themselves or are not of this query; rows_with_token=" +
+        std::to_string(rows));
   }
   scored_ = rows > 0;
-  if (!scored_ || !may_match_ || options_.k == 0) {
+  open_synonyms_ = clauses_.has_synonyms();
+  if (!scored_ || options_.k == 0 || (!may_match_ && !open_synonyms_)) {
     state_ = State::kDone;
     return arrow::Status::OK();
   }
-  bm25_ = {
-      .k1 = options_.k1,
-      .b = options_.b,
-      .average_length = static_cast<double>(statistics.token_total) / static_cast<double>(rows)};
   return PlanPostings();
 }
 
-double TextSearch::Impl::BoundOf(uint32_t term) const {
-  return MaxContribution(entries_[term]->impacts, bm25_, idfs_[term]);
-}
-
 float TextSearch::Impl::UpperBound() const {
+  if (open_synonyms_) return std::numeric_limits<float>::infinity();
   if (!scored_ || !may_match_ || options_.k == 0) return kNoScore;
   double sum = 0;
   for (const TextClause& clause : query_.clauses) {
-    const uint32_t term = TermOf(clause);
-    if (clause.occur != Occur::kMustNot && entries_[term].has_value()) sum += BoundOf(term);
+    if (clause.occur == Occur::kMustNot || !clauses_.MayMatch(clause)) continue;
+    sum += clauses_.BoundOf(clause);
   }
   return static_cast<float>(sum * kBoundSlack);
 }
 
-/// Which terms' postings matter: those that occur here, but a kShould term of an unranked search
-/// only if nothing else decides.
-std::vector<bool> TextSearch::Impl::NeededTerms() const {
+/// Where something must match, clauses that need not only matter to scores. Where nothing can
+/// match, synonyms still count for the others' statistics.
+std::vector<bool> TextSearch::Impl::WantedClauses() const {
   const bool has_must = std::ranges::any_of(
       query_.clauses, [](const TextClause& clause) { return clause.occur == Occur::kMust; });
-  std::vector<bool> needed(query_.terms.size());
+  std::vector<bool> wanted;
+  wanted.reserve(query_.clauses.size());
   for (const TextClause& clause : query_.clauses) {
-    const uint32_t term = TermOf(clause);
-    if (!entries_[term].has_value()) continue;
-    if (clause.occur != Occur::kShould || ranked() || !has_must) needed[term] = true;
+    if (!may_match_) {
+      wanted.push_back(clauses_.IsSynonym(clause));
+      continue;
+    }
+    wanted.push_back(clauses_.MayMatch(clause) &&
+                     (clause.occur != Occur::kShould || ranked() || !has_must));
   }
-  return needed;
+  return wanted;
 }
 
 arrow::Status TextSearch::Impl::PlanPostings() {
   state_ = State::kPostings;
-  const std::vector<bool> needed = NeededTerms();
-  const int64_t start = index_.sections().postings.offset;
-  for (uint32_t term = 0; term < needed.size(); ++term) {
-    if (!needed[term]) continue;
-    const TermEntry& entry = *entries_[term];
-    read_terms_.push_back(term);
-    if (entry.document_frequency == 1) continue;
-    const auto length = static_cast<int64_t>(entry.postings_length);
-    const int64_t at_once = std::max(kFirstReadMax, static_cast<int64_t>(entry.skip_length));
-    reads_.push_back({.offset = start + static_cast<int64_t>(entry.offset),
-                      .length = std::min(length, at_once)});
-    if (ranked() && options_.b > 0 && entry.document_frequency > kBlockSize) reads_lengths_ = true;
-  }
-  if (reads_lengths_) reads_.push_back(index_.sections().lengths);
+  ARROW_RETURN_NOT_OK(clauses_.PlanPostings(WantedClauses(), reads_));
   return reads_.empty() ? TakePostings({}) : arrow::Status::OK();
 }
 
 arrow::Status TextSearch::Impl::TakePostings(Buffers bytes) {
   reads_.clear();
-  if (reads_lengths_) {
-    lengths_ = std::move(bytes.back());
-    bytes.pop_back();
-  }
-  std::vector<uint32_t> incomplete;
-  size_t at = 0;
-  for (const uint32_t term : read_terms_) {
-    const TermEntry& entry = *entries_[term];
-    std::shared_ptr<arrow::Buffer> postings;
-    if (entry.document_frequency > 1) postings = std::move(bytes[at++]);
-    const std::optional<TermScoring> scoring =
-        ranked() ? std::optional(TermScoring{.bm25 = bm25_, .idf = idfs_[term]}) : std::nullopt;
-    ARROW_ASSIGN_OR_RAISE(cursors_[term],
-                          PostingsCursor::Make(index_, entry, std::move(postings), scoring));
-    const std::optional<ByteRange> missing = cursors_[term]->Missing();
-    if (!missing.has_value()) continue;
-    incomplete.push_back(term);
-    reads_.push_back({.offset = index_.sections().postings.offset +
-                                static_cast<int64_t>(entry.offset) + missing->offset,
-                      .length = missing->length});
-  }
-  read_terms_ = std::move(incomplete);
-  if (reads_.empty()) return Scan();
-  state_ = State::kRest;
+  ARROW_RETURN_NOT_OK(clauses_.TakePostings(std::move(bytes)));
+  if (!open_synonyms_) return Scan();
+  state_ = State::kPausedForSynonyms;
   return arrow::Status::OK();
 }
 
-arrow::Status TextSearch::Impl::TakeRest(Buffers bytes) {
-  reads_.clear();
-  for (size_t i = 0; i < bytes.size(); ++i) cursors_[read_terms_[i]]->Supply(std::move(bytes[i]));
-  return Scan();
+arrow::Status TextSearch::Impl::SetSynonymFrequencies(std::span<const int64_t> frequencies) {
+  const std::vector<int64_t>& here = clauses_.synonym_frequencies();
+  bool fits = wants_synonyms() && frequencies.size() == here.size();
+  for (size_t i = 0; i < here.size() && fits; ++i) fits = frequencies[i] >= here[i];
+  if (!fits) return Contradiction("the frequencies of synonyms contradict this index");
+  clauses_.ScoreSynonyms(frequencies);
+  open_synonyms_ = false;
+  if (may_match_) return Scan();
+  state_ = State::kDone;
+  return arrow::Status::OK();
 }
 
 arrow::Status TextSearch::Impl::Scan() {
-  std::vector<ScanClause> clauses;
-  for (const TextClause& clause : query_.clauses) {
-    const uint32_t term = TermOf(clause);
-    if (cursors_[term] == nullptr) continue;
-    clauses.push_back({.occur = clause.occur,
-                       .cursor = cursors_[term].get(),
-                       .idf = idfs_[term],
-                       .bound = ranked() ? BoundOf(term) : 0});
-  }
-  WindowScan scan(std::move(clauses),
-                  {.row_count = static_cast<uint32_t>(index_.summary().row_count),
-                   .filter = filter_,
-                   .prune = options_.prune,
-                   .floor = options_.floor});
-  switch (options_.mode) {
-    case TextSearchMode::kRanked: {
-      std::optional<LengthReader> lengths;
-      if (lengths_ != nullptr) lengths.emplace(index_, lengths_);
-      ARROW_RETURN_NOT_OK(scan.Rank(bm25_, lengths.has_value() ? &*lengths : nullptr, top_));
-      top_docs_ = top_.Finish();
-      break;
-    }
-    case TextSearchMode::kMatchAll:
-      ARROW_RETURN_NOT_OK(scan.Match(matches_));
-      break;
-    case TextSearchMode::kCount: {
-      ARROW_ASSIGN_OR_RAISE(count_, scan.Count());
-      break;
-    }
-  }
+  cursors_.reserve(query_.clauses.size() + 1);  // the scans keep their addresses
+  ARROW_RETURN_NOT_OK(ranked() ? Rank() : MatchOrCount());
   cursors_.clear();
   state_ = State::kDone;
+  return arrow::Status::OK();
+}
+
+/// Puts the clauses that need not match and whose terms have few documents into one list: of many
+/// words most are rare, and each that is walked for itself costs something in every window.
+arrow::Status TextSearch::Impl::FoldSmall(std::vector<bool>& folded) {
+  uint64_t posting_count = 0;
+  size_t count = 0;
+  for (const TextClause& clause : query_.clauses) {
+    const TermPostings* const small =
+        clause.occur == Occur::kShould ? clauses_.SmallPostings(clause) : nullptr;
+    if (small == nullptr) continue;
+    posting_count += small->document_count();
+    ++count;
+  }
+  if (count < kManySmall) return arrow::Status::OK();
+  PostingUnion all(static_cast<uint32_t>(index_.summary().row_count), posting_count);
+  for (size_t i = 0; i < query_.clauses.size(); ++i) {
+    const TextClause& clause = query_.clauses[i];
+    if (clause.occur != Occur::kShould || clauses_.SmallPostings(clause) == nullptr) continue;
+    ARROW_RETURN_NOT_OK(clauses_.AddTo(all, clause));
+    folded[i] = true;
+  }
+  auto [docs, scores] = all.Finish();
+  cursors_.emplace_back(std::make_shared<ScoredList>(std::move(docs), std::move(scores)));
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::vector<RankClause>> TextSearch::Impl::RankClauses() {
+  std::vector<RankClause> result;
+  std::vector<bool> folded(query_.clauses.size());
+  ARROW_RETURN_NOT_OK(FoldSmall(folded));
+  if (!cursors_.empty()) result.push_back({.occur = Occur::kShould, .cursor = &cursors_.back()});
+  // Terms that the query repeats are walked once.
+  std::unordered_map<uint64_t, size_t> seen;
+  for (size_t i = 0; i < query_.clauses.size(); ++i) {
+    const TextClause& clause = query_.clauses[i];
+    if (folded[i]) continue;
+    if (clause.kind == ClauseKind::kTerm) {
+      const auto [place, is_new] = seen.try_emplace(TermKey(clause), result.size());
+      if (!is_new) {
+        RankClause& first = result[place->second];
+        first.count += 1;
+        if (clause.occur == Occur::kMust) first.occur = Occur::kMust;
+        continue;
+      }
+    }
+    std::optional<ClauseCursor> cursor = clauses_.Open(clause);
+    if (!cursor.has_value()) {
+      if (clause.occur == Occur::kMust) return std::vector<RankClause>();
+      if (clause.kind == ClauseKind::kTerm) seen.erase(TermKey(clause));
+      continue;
+    }
+    cursors_.push_back(*std::move(cursor));
+    result.push_back({.occur = clause.occur, .cursor = &cursors_.back()});
+  }
+  return result;
+}
+
+arrow::Status TextSearch::Impl::Rank() {
+  ARROW_ASSIGN_OR_RAISE(std::vector<RankClause> clauses, RankClauses());
+  const bool has_positive = std::ranges::any_of(
+      clauses, [](const RankClause& clause) { return clause.occur != Occur::kMustNot; });
+  if (has_positive) {
+    RankedScan scan(std::move(clauses),
+                    {.row_count = static_cast<uint32_t>(index_.summary().row_count),
+                     .filter = filter_,
+                     .prune = options_.prune,
+                     .floor = options_.floor,
+                     .clause_count = query_.clauses.size(),
+                     .exact_score = [this](DocId doc) { return ExactScore(doc); }});
+    ARROW_RETURN_NOT_OK(scan.Run(options_.k, top_));
+  }
+  top_docs_ = top_.Finish();
+  return arrow::Status::OK();
+}
+
+arrow::Result<float> TextSearch::Impl::ExactScore(DocId doc) {
+  double sum = 0;
+  for (const TextClause& clause : query_.clauses) {
+    if (clause.occur == Occur::kMustNot) continue;
+    ARROW_ASSIGN_OR_RAISE(const double score, clauses_.ScoreOf(clause, doc));
+    sum += score;
+  }
+  return static_cast<float>(sum);
+}
+
+arrow::Status TextSearch::Impl::MatchOrCount() {
+  const std::vector<bool> wanted = WantedClauses();
+  std::vector<MatchClause> clauses;
+  bool has_positive = false;
+  for (size_t i = 0; i < query_.clauses.size(); ++i) {
+    const TextClause& clause = query_.clauses[i];
+    std::optional<ClauseCursor> cursor;
+    if (wanted[i]) cursor = clauses_.Open(clause);
+    if (!cursor.has_value()) {
+      if (clause.occur == Occur::kMust) return arrow::Status::OK();
+      continue;
+    }
+    has_positive = has_positive || clause.occur != Occur::kMustNot;
+    cursors_.push_back(*std::move(cursor));
+    clauses.push_back({.occur = clause.occur, .cursor = &cursors_.back()});
+  }
+  if (!has_positive) return arrow::Status::OK();
+  MatchScan scan(std::move(clauses), static_cast<uint32_t>(index_.summary().row_count), filter_);
+  if (options_.mode == TextSearchMode::kMatchAll) return scan.Match(matches_);
+  ARROW_ASSIGN_OR_RAISE(count_, scan.Count());
   return arrow::Status::OK();
 }
 
@@ -403,11 +412,10 @@ arrow::Status TextSearch::Impl::Feed(Buffers bytes) {
   }
   switch (state_) {
     case State::kLookup:
-      return LookUp(bytes);
+      ARROW_RETURN_NOT_OK(clauses_.TakeBlocks(bytes));
+      return AfterLookup();
     case State::kPostings:
       return TakePostings(std::move(bytes));
-    case State::kRest:
-      return TakeRest(std::move(bytes));
     default:
       return arrow::Status::OK();
   }
@@ -421,7 +429,7 @@ arrow::Result<std::unique_ptr<TextSearch>> TextSearch::Make(const TextIndexReade
                                                             const TextQuery& query,
                                                             const DocFilter* filter,
                                                             const TextSearchOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckQuery(query, options));
+  ARROW_RETURN_NOT_OK(CheckQuery(index, query, options));
   auto impl = std::make_unique<Impl>(index, query, filter, options);
   ARROW_RETURN_NOT_OK(impl->Start());
   return std::make_unique<TextSearch>(std::move(impl));
@@ -441,6 +449,22 @@ bool TextSearch::looked_up() const {
 
 std::span<const int64_t> TextSearch::document_frequencies() const {
   return impl_->frequencies();
+}
+
+std::span<const std::vector<ExpandedTerm>> TextSearch::expansions() const {
+  return impl_->clauses().expansions();
+}
+
+bool TextSearch::wants_synonym_frequencies() const {
+  return impl_->wants_synonyms();
+}
+
+std::span<const int64_t> TextSearch::synonym_frequencies() const {
+  return impl_->clauses().synonym_frequencies();
+}
+
+arrow::Status TextSearch::SetSynonymFrequencies(std::span<const int64_t> frequencies) {
+  return impl_->SetSynonymFrequencies(frequencies);
 }
 
 bool TextSearch::MayMatch() const {
