@@ -34,6 +34,23 @@ void PackBlock(ConstBlockSpan in, uint32_t width, std::span<uint8_t> out);
 /// storage has checked, and in.size() >= PackedBlockBytes(width).
 void UnpackBlock(ByteSpan in, uint32_t width, BlockSpan out);
 
+/// The number at `ordinal` of a packed block, without the others. REQUIRES: as UnpackBlock, and
+/// ordinal < 128.
+[[nodiscard]] inline uint32_t UnpackAtOfBlock(ByteSpan in, uint32_t width, size_t ordinal) {
+  if (width == 0) return 0;
+  constexpr size_t kLanes = 4;
+  constexpr size_t kWordBits = 32;
+  const size_t bit = ordinal / kLanes * width;
+  const uint8_t* const word =
+      in.data() + (bit / kWordBits * kLanes + ordinal % kLanes) * sizeof(uint32_t);
+  const size_t shift = bit % kWordBits;
+  uint64_t value = LoadU32(word);
+  if (shift + width > kWordBits) {
+    value |= uint64_t{LoadU32(word + kLanes * sizeof(uint32_t))} << kWordBits;
+  }
+  return static_cast<uint32_t>((value >> shift) & ((uint64_t{1} << width) - 1));
+}
+
 /// The base of a sequence that may begin with 0.
 inline constexpr uint32_t kNoBase = std::numeric_limits<uint32_t>::max();
 

@@ -13,8 +13,8 @@
 #include <arrow/status.h>
 #include <arrow/table.h>
 
+#include "infino/common/byte_range.h"
 #include "infino/common/ids.h"
-#include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/index/shared_floor.h"
 #include "infino/index/text/text_index_reader.h"
@@ -88,6 +88,10 @@ arrow::Status RunSearches(TextRun& run, int64_t work_bytes, const SharedFloor* f
   tasks.reserve(run.searches.size());
   for (const FileSearch& each : run.searches) {
     tasks.push_back(MakeTask(*each.search, run.BlobOf(each)));
+    tasks.back().next_reads = [&search = *each.search]() -> arrow::Result<std::vector<ByteRange>> {
+      ARROW_RETURN_NOT_OK(search.Resume());
+      return search.NextReads();
+    };
     if (floor == nullptr) continue;
     tasks.back().skip = [floor, bound = each.bound] { return bound < floor->score(); };
   }
@@ -173,9 +177,9 @@ arrow::Result<int64_t> ShareStatistics(TextRun& run, const Snapshot& snapshot) {
   return posting_count;
 }
 
-/// Where a prefix is a synonym, sums up in how many documents it occurs and lets the searches that
-/// wait for that go on.
-arrow::Status ShareSynonyms(TextRun& run) {
+/// Where a prefix is a synonym, sums up in how many documents it occurs, tells the searches that
+/// wait for that, and returns whether there are any.
+arrow::Result<bool> ShareSynonyms(TextRun& run) {
   std::vector<int64_t> totals;
   for (const FileSearch& each : run.searches) {
     if (!each.search->wants_synonym_frequencies()) continue;
@@ -185,10 +189,9 @@ arrow::Status ShareSynonyms(TextRun& run) {
   }
   for (const FileSearch& each : run.searches) {
     if (!each.search->wants_synonym_frequencies()) continue;
-    ARROW_RETURN_NOT_OK(CheckStop(run.stop));
     ARROW_RETURN_NOT_OK(each.search->SetSynonymFrequencies(totals));
   }
-  return arrow::Status::OK();
+  return !totals.empty();
 }
 
 /// The k best of all searches, best first.
@@ -247,7 +250,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
   ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
   ARROW_ASSIGN_OR_RAISE(const int64_t posting_count, ShareStatistics(run, snapshot));
   ARROW_RETURN_NOT_OK(RunSearches(run, posting_count * kPostingBytes, &floor));
-  ARROW_RETURN_NOT_OK(ShareSynonyms(run));
+  ARROW_ASSIGN_OR_RAISE(const bool has_synonyms, ShareSynonyms(run));
+  if (has_synonyms) {
+    ARROW_RETURN_NOT_OK(RunSearches(run, posting_count * kPostingBytes, &floor));
+  }
   const std::vector<Hit> hits = MergeTops(run, request.k, floor);
   return FetchRows(hits, run.files, projection, environment.pool.get(), request.stop);
 }

@@ -140,6 +140,7 @@ TextQuery RandomQuery(Random& random, uint32_t vocabulary, uint32_t clauses_max)
 
 arrow::Status Drive(TextSearch& search, const arrow::Buffer& blob, Rounds* rounds) {
   while (true) {
+    ARROW_RETURN_NOT_OK(search.Resume());
     const std::vector<ByteRange> ranges = search.NextReads();
     if (ranges.empty()) return arrow::Status::OK();
     Buffers bytes;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "infino/codec/sorted_block.h"
+#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/score_kernel.h"
@@ -102,28 +104,37 @@ void ClauseCursor::Scores(size_t from, std::span<double> scores) {
              norms.subspan(from, count), scores);
 }
 
-void ClauseCursor::ScoresOf(std::span<const uint8_t> ordinals, std::span<double> scores) {
+arrow::Status ClauseCursor::Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals) {
+  if (const ByteSpan bitmap = Bitmap(); !bitmap.empty()) {
+    LocateInBitmap(bitmap, block_begin(), docs, ordinals);
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> block, Docs());
+  LocateInBlock(block, docs, ordinals);
+  return arrow::Status::OK();
+}
+
+void ClauseCursor::ScoresOf(std::span<const uint8_t> ordinals, std::span<const DocId> docs,
+                            std::span<double> scores) {
   const size_t count = ordinals.size();
   if (!postings_.has_value()) {
     const std::span<const double> all = list_->BlockScores(list_block_);
     for (size_t i = 0; i < count; ++i) scores[i] = all[ordinals[i]];
     return;
   }
-  const std::span<const uint32_t> frequencies = postings_->Frequencies();
+  const std::span<uint32_t> frequencies = std::span(scratch_->frequencies).first(count);
+  postings_->FrequenciesOf(ordinals, frequencies);
   const std::span<const uint32_t> lengths = postings_->Lengths();
   const std::span<double> norms = std::span(scratch_->norms).first(count);
   const Bm25& bm25 = bounds_->scoring.bm25;
-  for (size_t i = 0; i < count; ++i) scratch_->frequencies[i] = frequencies[ordinals[i]];
   if (!lengths.empty()) {
     for (size_t i = 0; i < count; ++i) norms[i] = bm25.Norm(lengths[ordinals[i]]);
   } else if (norms_ != nullptr) {
-    const std::span<const DocId> docs = postings_->decoded_docs();
-    for (size_t i = 0; i < count; ++i) scratch_->docs[i] = docs[ordinals[i]];
-    norms_->Gather(std::span(scratch_->docs).first(count), norms);
+    norms_->Gather(docs, norms);
   } else {
     std::ranges::fill(norms, bm25.Norm(0));
   }
-  Contribute(bounds_->scoring.idf, std::span(scratch_->frequencies).first(count), norms, scores);
+  Contribute(bounds_->scoring.idf, frequencies, norms, scores);
 }
 
 }  // namespace infino::text

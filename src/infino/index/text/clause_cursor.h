@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <arrow/result.h>
+#include <arrow/status.h>
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
@@ -24,7 +25,6 @@ namespace infino::text {
 /// Where the numbers of a block's documents are put before they are scored. One for all cursors of
 /// a scan.
 struct ScoreScratch {
-  std::array<uint32_t, kBlockSize> docs;
   std::array<uint32_t, kBlockSize> frequencies;
   std::array<double, kBlockSize> norms;
 };
@@ -117,9 +117,14 @@ class ClauseCursor {
   /// succeeded.
   void Scores(size_t from, std::span<double> scores);
 
-  /// The scores of those documents of the block whose ordinals are given. REQUIRES: as above, and
-  /// as many of both.
-  void ScoresOf(std::span<const uint8_t> ordinals, std::span<double> scores);
+  /// Sets ordinals[i] to that of docs[i] in the block, or to kNotInBlock. REQUIRES: ascending, none
+  /// below block_begin(), as many of both. kCorrupt as Docs.
+  [[nodiscard]] arrow::Status Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals);
+
+  /// The scores of some documents of the block, given with their ordinals. REQUIRES: ranked, as
+  /// many of all.
+  void ScoresOf(std::span<const uint8_t> ordinals, std::span<const DocId> docs,
+                std::span<double> scores);
 
  private:
   std::optional<PostingsCursor> postings_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <arrow/result.h>
@@ -20,12 +21,6 @@
 #include "infino/index/text/text_index_reader.h"
 
 namespace infino::text {
-namespace {
-
-/// Lengths of at most this many bits are kept in two bytes.
-constexpr uint32_t kNarrowWidth = 16;
-
-}  // namespace
 
 uint64_t LengthChunkBytes(uint64_t count, uint32_t width) {
   return count / kBlockSize * PackedBlockBytes(width) + PackedArrayBytes(count % kBlockSize, width);
@@ -52,9 +47,11 @@ arrow::Result<std::shared_ptr<const DocLengths>> DocLengths::Decode(const TextIn
   auto lengths = std::make_shared<DocLengths>(Private());
   const std::vector<LengthChunk>& chunks = index.length_chunks();
   const auto rows = static_cast<uint64_t>(index.summary().row_count);
-  const bool narrow = std::ranges::all_of(
-      chunks, [](const LengthChunk& chunk) { return chunk.width <= kNarrowWidth; });
-  if (narrow) {
+  uint32_t width = 0;
+  for (const LengthChunk& chunk : chunks) width = std::max<uint32_t>(width, chunk.width);
+  if (width <= 8) {
+    lengths->bytes_.resize(rows);
+  } else if (width <= 16) {
     lengths->narrow_.resize(rows);
   } else {
     lengths->wide_.resize(rows);
@@ -83,12 +80,16 @@ arrow::Result<std::shared_ptr<const DocLengths>> DocLengths::Decode(const TextIn
       for (const uint32_t length : std::span(block).first(left)) {
         lengths->longest_ = std::max(lengths->longest_, length);
       }
-      if (narrow) {
-        for (uint64_t i = 0; i < left; ++i) {
-          lengths->narrow_[at + i] = static_cast<uint16_t>(block[i]);
-        }
+      const auto store = [&](auto* all) {
+        using Length = std::remove_pointer_t<decltype(all)>;
+        for (uint64_t k = 0; k < left; ++k) all[at + k] = static_cast<Length>(block[k]);
+      };
+      if (width <= 8) {
+        store(lengths->bytes_.data());
+      } else if (width <= 16) {
+        store(lengths->narrow_.data());
       } else {
-        std::copy_n(block.begin(), left, lengths->wide_.begin() + static_cast<ptrdiff_t>(at));
+        store(lengths->wide_.data());
       }
     }
   }

@@ -38,24 +38,30 @@ class DocLengths {
   /// For Decode.
   explicit DocLengths(Private tag) { static_cast<void>(tag); }
 
-  /// REQUIRES: doc < row_count.
-  [[nodiscard]] uint32_t operator[](DocId doc) const {
-    return narrow_.empty() ? wide_[doc] : narrow_[doc];
+  /// Calls `visit` with the array of all lengths, whose elements are as small as the longest
+  /// allows: what is looked up at random should fit a cache.
+  template <typename Visitor>
+  auto Visit(const Visitor& visit) const {
+    if (!bytes_.empty()) return visit(bytes_.data());
+    if (!narrow_.empty()) return visit(narrow_.data());
+    return visit(wide_.data());
   }
 
-  /// All lengths, if none is above 65,535; else empty, and wide() has them.
-  [[nodiscard]] std::span<const uint16_t> narrow() const { return narrow_; }
-
-  [[nodiscard]] std::span<const uint32_t> wide() const { return wide_; }
+  /// REQUIRES: doc < row_count.
+  [[nodiscard]] uint32_t operator[](DocId doc) const {
+    return Visit([doc](const auto* lengths) { return uint32_t{lengths[doc]}; });
+  }
 
   /// The greatest of them.
   [[nodiscard]] uint32_t longest() const { return longest_; }
 
   [[nodiscard]] size_t memory_bytes() const {
-    return sizeof(*this) + narrow_.size() * sizeof(uint16_t) + wide_.size() * sizeof(uint32_t);
+    return sizeof(*this) + bytes_.size() + narrow_.size() * sizeof(uint16_t) +
+           wide_.size() * sizeof(uint32_t);
   }
 
  private:
+  std::vector<uint8_t> bytes_;
   std::vector<uint16_t> narrow_;
   std::vector<uint32_t> wide_;
   uint32_t longest_ = 0;

@@ -12,10 +12,10 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/sorted_block.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/index/doc_filter.h"
-#include "infino/index/text/block_search.h"
 #include "infino/index/text/clause_cursor.h"
 #include "infino/index/text/text_query.h"
 
@@ -128,11 +128,13 @@ arrow::Status MatchScan::Retain(ClauseCursor& cursor, bool matching) {
       }
       break;
     }
-    ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> block, cursor.Docs());
-    for (; i < docs_.size() && docs_[i] <= block.back(); ++i) {
-      const DocId doc = docs_[i];
-      docs_[kept] = doc;
-      kept += (block[SearchBlock(block, doc)] == doc) == matching ? size_t{1} : 0;
+    size_t end = i;
+    for (const DocId last = cursor.block_last(); end < docs_.size() && docs_[end] <= last;) ++end;
+    const std::span<uint8_t> ordinals = std::span(located_).first(end - i);
+    ARROW_RETURN_NOT_OK(cursor.Locate(std::span<const DocId>(docs_).subspan(i, end - i), ordinals));
+    for (const uint8_t ordinal : ordinals) {
+      docs_[kept] = docs_[i++];
+      kept += (ordinal != kNotInBlock) == matching ? size_t{1} : 0;
     }
   }
   docs_.resize(kept);

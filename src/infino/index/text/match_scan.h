@@ -12,6 +12,7 @@
 #include "infino/common/ids.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/text/clause_cursor.h"
+#include "infino/index/text/text_format.h"
 #include "infino/index/text/text_query.h"
 
 namespace infino::text {
@@ -70,6 +71,7 @@ class MatchScan {
   DocId begin_ = 0;          // of the current window
   Bits bits_{};              // what matches there
   std::vector<DocId> docs_;  // what matches in the lead's current block
+  std::array<uint8_t, kBlockSize> located_;
 };
 
 }  // namespace infino::text

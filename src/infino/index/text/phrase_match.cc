@@ -10,8 +10,8 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/sorted_block.h"
 #include "infino/common/ids.h"
-#include "infino/index/text/block_search.h"
 #include "infino/index/text/postings_cursor.h"
 
 namespace infino::text {

@@ -14,6 +14,12 @@
 #include "infino/index/text/text_index_reader.h"
 
 namespace infino::text {
+namespace {
+
+/// So few are unpacked one by one, rather than all of the block.
+constexpr size_t kFewFrequencies = 16;
+
+}  // namespace
 
 void PostingsCursor::SeekBlock(DocId doc) {
   const std::span<const TermPostings::Block> blocks = postings_->blocks();
@@ -47,6 +53,18 @@ arrow::Result<std::span<const DocId>> PostingsCursor::DecodeDocs() {
   }
   decoded_docs_ = docs;
   return decoded_docs_;
+}
+
+void PostingsCursor::FrequenciesOf(std::span<const uint8_t> ordinals,
+                                   std::span<uint32_t> frequencies) {
+  if (ordinals.size() <= kFewFrequencies && postings_->docs().empty()) {
+    for (size_t i = 0; i < ordinals.size(); ++i) {
+      frequencies[i] = postings_->FrequencyAt(block_, ordinals[i]);
+    }
+    return;
+  }
+  const std::span<const uint32_t> all = Frequencies();
+  for (size_t i = 0; i < ordinals.size(); ++i) frequencies[i] = all[ordinals[i]];
 }
 
 void PostingsCursor::DecodeFrequencies() {

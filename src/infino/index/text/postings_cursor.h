@@ -74,6 +74,9 @@ class PostingsCursor {
     return decoded_frequencies_;
   }
 
+  /// The frequencies of those of its documents whose ordinals are given. REQUIRES: as many of both.
+  void FrequenciesOf(std::span<const uint8_t> ordinals, std::span<uint32_t> frequencies);
+
   /// The lengths of its documents if the term knows them, else nothing.
   [[nodiscard]] std::span<const uint32_t> Lengths() const { return postings_->lengths(); }
 

@@ -16,10 +16,10 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/sorted_block.h"
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
-#include "infino/index/text/block_search.h"
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/clause_cursor.h"
 #include "infino/index/text/impacts.h"

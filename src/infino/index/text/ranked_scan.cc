@@ -13,10 +13,10 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/sorted_block.h"
 #include "infino/common/ids.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/shared_floor.h"
-#include "infino/index/text/block_search.h"
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/clause_cursor.h"
 #include "infino/index/text/text_format.h"
@@ -113,32 +113,57 @@ arrow::Status RankedScan::RunBlocks(size_t lead, DocId from) {
     rest += steps_[i - 1].bound;
   }
   const RankClause& clause = clauses_[lead];
+  // Where another clause must match too, most candidates fall to that: then only those that are
+  // left are scored.
+  const bool score_late = must_.size() > 1;
   clause.cursor->SeekBlock(from);
-  while (!clause.cursor->at_end()) {
+  for (; !clause.cursor->at_end(); clause.cursor->NextBlock()) {
     if (options_.floor != nullptr) UpdateCut();
     if (options_.prune) {
       clause.cursor->SkipBlocksUpTo((cut_ - rest) / clause.count);
       if (clause.cursor->at_end()) break;
     }
-    ARROW_RETURN_NOT_OK(TakeBlock(clause, from, options_.row_count));
-    ARROW_RETURN_NOT_OK(FinishBatch());
-    clause.cursor->NextBlock();
+    ARROW_RETURN_NOT_OK(TakeBlock(clause, from, options_.row_count, !score_late));
+    if (!score_late) {
+      ARROW_RETURN_NOT_OK(FinishBatch(steps_));
+      continue;
+    }
+    Step first = steps_.front();
+    first.rest += clause.count * clause.cursor->block_bound();
+    ARROW_RETURN_NOT_OK(AskClause(first));
+    ARROW_RETURN_NOT_OK(ScoreLead(clause));
+    ARROW_RETURN_NOT_OK(FinishBatch(std::span<const Step>(steps_).subspan(1)));
   }
+  return arrow::Status::OK();
+}
+
+/// Adds what `lead`, which all candidates are of the current block of, scores.
+arrow::Status RankedScan::ScoreLead(const RankClause& lead) {
+  if (candidate_count_ == 0) return arrow::Status::OK();
+  const std::span<uint8_t> ordinals = std::span(located_).first(candidate_count_);
+  const std::span<const DocId> docs = std::span<const DocId>(docs_).first(candidate_count_);
+  ARROW_RETURN_NOT_OK(lead.cursor->Locate(docs, ordinals));
+  const std::span<double> scores = std::span(scores_).first(candidate_count_);
+  lead.cursor->ScoresOf(ordinals, docs, scores);
+  for (size_t i = 0; i < candidate_count_; ++i) sums_[i] += lead.count * scores[i];
   return arrow::Status::OK();
 }
 
 /// Makes those documents of the clause's current block candidates that lie in [begin, end) and
 /// pass.
-arrow::Status RankedScan::TakeBlock(const RankClause& clause, DocId begin, uint64_t end) {
+arrow::Status RankedScan::TakeBlock(const RankClause& clause, DocId begin, uint64_t end,
+                                    bool score) {
   ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, clause.cursor->Docs());
   const auto [from, to] = ClipBlock(docs, begin, end);
   candidate_count_ = to - from;
   if (candidate_count_ == 0) return arrow::Status::OK();
-  const std::span<double> scores = std::span(scores_).first(candidate_count_);
-  clause.cursor->Scores(from, scores);
-  for (size_t i = 0; i < candidate_count_; ++i) {
-    docs_[i] = docs[from + i];
-    sums_[i] = clause.count * scores[i];
+  std::copy_n(docs.begin() + static_cast<ptrdiff_t>(from), candidate_count_, docs_.begin());
+  if (score) {
+    const std::span<double> scores = std::span(scores_).first(candidate_count_);
+    clause.cursor->Scores(from, scores);
+    for (size_t i = 0; i < candidate_count_; ++i) sums_[i] = clause.count * scores[i];
+  } else {
+    std::fill_n(sums_.begin(), candidate_count_, 0);
   }
   if (options_.filter == nullptr) return arrow::Status::OK();
   kept_count_ = 0;
@@ -233,7 +258,7 @@ arrow::Status RankedScan::RankWindow() {
     ARROW_RETURN_NOT_OK(AddUp(clauses_[present_[i]], present_bound_[present_[i]]));
   }
   CollectWindow();
-  return FinishBatch();
+  return FinishBatch(steps_);
 }
 
 /// Ranks a window to which only one clause can bring candidates.
@@ -243,8 +268,8 @@ arrow::Status RankedScan::RankOnly(const RankClause& clause, double bound) {
   cursor.SeekBlock(begin_);
   for (; !cursor.at_end() && cursor.block_begin() < window_end(); cursor.NextBlock()) {
     if (CannotCompete(others + clause.count * cursor.block_bound())) continue;
-    ARROW_RETURN_NOT_OK(TakeBlock(clause, begin_, window_end()));
-    ARROW_RETURN_NOT_OK(FinishBatch());
+    ARROW_RETURN_NOT_OK(TakeBlock(clause, begin_, window_end(), true));
+    ARROW_RETURN_NOT_OK(FinishBatch(steps_));
     if (cursor.block_last() >= window_end()) break;
   }
   return arrow::Status::OK();
@@ -296,8 +321,8 @@ void RankedScan::CollectWindow() {
 
 // --- What happens to candidates
 
-arrow::Status RankedScan::FinishBatch() {
-  for (const Step& step : steps_) {
+arrow::Status RankedScan::FinishBatch(std::span<const Step> steps) {
+  for (const Step& step : steps) {
     DropWeak(step.bound + step.rest);
     if (candidate_count_ == 0) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(AskClause(step));
@@ -352,14 +377,17 @@ arrow::Status RankedScan::AskClause(const Step& step) {
 /// Asks the clause's current block about candidates [begin, end).
 arrow::Status RankedScan::AskBlock(const Step& step, size_t begin, size_t end) {
   const RankClause& clause = clauses_[step.clause];
-  ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, clause.cursor->Docs());
+  const std::span<uint8_t> ordinals = std::span(located_).first(end - begin);
+  ARROW_RETURN_NOT_OK(
+      clause.cursor->Locate(std::span<const DocId>(docs_).subspan(begin, end - begin), ordinals));
   size_t found = 0;
+  const size_t first_kept = kept_count_;
   for (size_t i = begin; i < end; ++i) {
-    const size_t ordinal = SearchBlock(docs, docs_[i]);
-    const bool matches = docs[ordinal] == docs_[i];
+    const uint8_t ordinal = ordinals[i - begin];
+    const bool matches = ordinal != kNotInBlock;
     if (matches) {
       if (step.ask == Ask::kExclude) continue;
-      ordinals_[found] = static_cast<uint8_t>(ordinal);
+      ordinals_[found] = ordinal;
       places_[found] = static_cast<uint32_t>(kept_count_);
       ++found;
     } else if (step.ask == Ask::kRequire) {
@@ -368,8 +396,14 @@ arrow::Status RankedScan::AskBlock(const Step& step, size_t begin, size_t end) {
     Keep(i);
   }
   if (found == 0) return arrow::Status::OK();
+  // Where the clause must match, what was kept is what was found.
+  std::span<const DocId> found_docs = std::span<const DocId>(docs_).subspan(first_kept, found);
+  if (step.ask != Ask::kRequire) {
+    for (size_t i = 0; i < found; ++i) found_docs_[i] = docs_[places_[i]];
+    found_docs = std::span(found_docs_).first(found);
+  }
   const std::span<double> scores = std::span(scores_).first(found);
-  clause.cursor->ScoresOf(std::span(ordinals_).first(found), scores);
+  clause.cursor->ScoresOf(std::span(ordinals_).first(found), found_docs, scores);
   for (size_t i = 0; i < found; ++i) sums_[places_[i]] += clause.count * scores[i];
   return arrow::Status::OK();
 }

@@ -84,7 +84,9 @@ class RankedScan {
   void UpdateCut();
 
   [[nodiscard]] arrow::Status RunBlocks(size_t lead, DocId from);
-  [[nodiscard]] arrow::Status TakeBlock(const RankClause& clause, DocId begin, uint64_t end);
+  [[nodiscard]] arrow::Status TakeBlock(const RankClause& clause, DocId begin, uint64_t end,
+                                        bool score);
+  [[nodiscard]] arrow::Status ScoreLead(const RankClause& lead);
 
   [[nodiscard]] arrow::Status RunWindows();
   [[nodiscard]] arrow::Result<bool> MoveToNextWindow();
@@ -94,7 +96,7 @@ class RankedScan {
   [[nodiscard]] arrow::Status AddUp(const RankClause& clause, double bound);
   void CollectWindow();
 
-  [[nodiscard]] arrow::Status FinishBatch();
+  [[nodiscard]] arrow::Status FinishBatch(std::span<const Step> steps);
   [[nodiscard]] arrow::Status AskClause(const Step& step);
   [[nodiscard]] arrow::Status AskBlock(const Step& step, size_t begin, size_t end);
   void Keep(size_t candidate);
@@ -140,9 +142,12 @@ class RankedScan {
   std::vector<double> window_sums_;
   std::array<uint64_t, kWindowWords> bits_{};
 
-  // Of the current block: the documents that a clause matches.
+  // Of the current block: where the candidates are in it, and of those the clause matches what they
+  // score.
+  std::array<uint8_t, kWindowSize> located_;
   std::array<uint8_t, kBlockSize> ordinals_;
   std::array<uint32_t, kBlockSize> places_;
+  std::array<DocId, kBlockSize> found_docs_;
   std::array<double, kBlockSize> scores_;
 };
 

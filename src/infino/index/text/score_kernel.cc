@@ -66,11 +66,7 @@ void LengthNorms::GatherFrom(const Length* lengths, std::span<const uint32_t> do
 }
 
 void LengthNorms::Gather(std::span<const uint32_t> docs, std::span<double> norms) const {
-  if (lengths_->narrow().empty()) {
-    GatherFrom(lengths_->wide().data(), docs, norms);
-  } else {
-    GatherFrom(lengths_->narrow().data(), docs, norms);
-  }
+  lengths_->Visit([&](const auto* lengths) { GatherFrom(lengths, docs, norms); });
 }
 
 void Contribute(double idf, std::span<const uint32_t> frequencies, std::span<const double> norms,

@@ -43,20 +43,18 @@ size_t BlocksOf(uint32_t document_count) {
 
 bool UnpackBitmap(ByteSpan bytes, DocId first, std::span<DocId> docs) {
   size_t count = 0;
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t step = std::min<size_t>(sizeof(uint64_t), bytes.size() - at);
+  for (size_t at = 0; at < bytes.size(); at += sizeof(uint64_t)) {
     uint64_t bits = 0;
-    if (step == sizeof(uint64_t)) {
+    if (bytes.size() - at >= sizeof(uint64_t)) {
       bits = LoadU64(bytes.data() + at);
     } else {
-      for (size_t i = 0; i < step; ++i) bits |= uint64_t{bytes[at + i]} << (8 * i);
+      for (size_t i = at; i < bytes.size(); ++i) bits |= uint64_t{bytes[i]} << (8 * (i - at));
     }
-    if (static_cast<size_t>(std::popcount(bits)) > docs.size() - count) return false;
     const DocId base = first + static_cast<DocId>(at * 8);
     for (; bits != 0; bits &= bits - 1) {
+      if (count == docs.size()) return false;
       docs[count++] = base + static_cast<DocId>(std::countr_zero(bits));
     }
-    at += step;
   }
   return count == docs.size();
 }

@@ -10,6 +10,7 @@
 #include <arrow/buffer.h>
 #include <arrow/result.h>
 
+#include "infino/codec/bit_packing.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/bm25.h"
@@ -93,6 +94,15 @@ class TermPostings {
 
   /// The frequencies of a block. REQUIRES: as above.
   void DecodeFrequencies(size_t block, std::span<uint32_t> frequencies) const;
+
+  /// One frequency of a block. REQUIRES: more than one block, ordinal < CountOf(block).
+  [[nodiscard]] uint32_t FrequencyAt(size_t block, size_t ordinal) const {
+    const Block& current = blocks_[block];
+    const ByteSpan bytes = ByteSpan(bytes_).subspan(current.frequencies_offset);
+    return 1 + (CountOf(block) == kBlockSize
+                    ? UnpackAtOfBlock(bytes, current.frequency_width, ordinal)
+                    : UnpackAt(bytes, current.frequency_width, ordinal));
+  }
 
   /// Of a block that is stored as one: bit i, the lowest of a byte first, is document begin + i.
   /// Empty for others.

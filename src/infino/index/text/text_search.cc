@@ -74,6 +74,7 @@ class TextSearch::Impl {
 
   arrow::Status Start();
   arrow::Status Feed(Buffers bytes);
+  arrow::Status Resume();
   arrow::Status SetStatistics(const TextStatistics& statistics);
   arrow::Status SetSynonymFrequencies(std::span<const int64_t> frequencies);
 
@@ -100,7 +101,15 @@ class TextSearch::Impl {
   [[nodiscard]] float UpperBound() const;
 
  private:
-  enum class State : uint8_t { kLookup, kPaused, kPostings, kPausedForSynonyms, kDone };
+  enum class State : uint8_t {
+    kLookup,
+    kPaused,
+    kScored,
+    kPostings,
+    kPausedForSynonyms,
+    kSynonymsScored,
+    kDone,
+  };
 
   [[nodiscard]] bool ranked() const { return options_.mode == TextSearchMode::kRanked; }
 
@@ -230,7 +239,14 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
     state_ = State::kDone;
     return arrow::Status::OK();
   }
-  return PlanPostings();
+  state_ = State::kScored;
+  return arrow::Status::OK();
+}
+
+arrow::Status TextSearch::Impl::Resume() {
+  if (state_ == State::kScored) return PlanPostings();
+  if (state_ == State::kSynonymsScored) return Scan();
+  return arrow::Status::OK();
 }
 
 float TextSearch::Impl::UpperBound() const {
@@ -283,8 +299,7 @@ arrow::Status TextSearch::Impl::SetSynonymFrequencies(std::span<const int64_t> f
   if (!fits) return Contradiction("the frequencies of synonyms contradict this index");
   clauses_.ScoreSynonyms(frequencies);
   open_synonyms_ = false;
-  if (may_match_) return Scan();
-  state_ = State::kDone;
+  state_ = may_match_ ? State::kSynonymsScored : State::kDone;
   return arrow::Status::OK();
 }
 
@@ -433,6 +448,10 @@ arrow::Result<std::unique_ptr<TextSearch>> TextSearch::Make(const TextIndexReade
   auto impl = std::make_unique<Impl>(index, query, filter, options);
   ARROW_RETURN_NOT_OK(impl->Start());
   return std::make_unique<TextSearch>(std::move(impl));
+}
+
+arrow::Status TextSearch::Resume() {
+  return impl_->Resume();
 }
 
 std::vector<ByteRange> TextSearch::NextReads() {

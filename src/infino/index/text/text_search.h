@@ -74,6 +74,10 @@ class TextSearch final : public IndexSearch {
 
   ~TextSearch() override;
 
+  /// Works as far as it gets without further bytes. Call it before NextReads whenever something was
+  /// given by a Set function; else it does nothing.
+  [[nodiscard]] arrow::Status Resume();
+
   [[nodiscard]] std::vector<ByteRange> NextReads() override;
   [[nodiscard]] arrow::Status Feed(Buffers bytes) override;
 
@@ -91,8 +95,8 @@ class TextSearch final : public IndexSearch {
   /// synonyms whose frequencies the others need. REQUIRES: looked_up().
   [[nodiscard]] bool MayMatch() const;
 
-  /// Gives the statistics of the table and goes on to the postings. kInvalidArgument if they
-  /// contradict themselves or this index. REQUIRES: ranked, looked_up(), not called before.
+  /// Gives the statistics of the table; Resume goes on. kInvalidArgument if they contradict
+  /// themselves or this index. REQUIRES: ranked, looked_up(), not called before.
   [[nodiscard]] arrow::Status SetStatistics(const TextStatistics& statistics);
 
   /// Whether it pauses for SetSynonymFrequencies.
@@ -102,7 +106,7 @@ class TextSearch final : public IndexSearch {
   /// others. REQUIRES: wants_synonym_frequencies().
   [[nodiscard]] std::span<const int64_t> synonym_frequencies() const;
 
-  /// Gives the sums of the whole table and goes on. REQUIRES: wants_synonym_frequencies().
+  /// Gives the sums of the whole table; Resume goes on. REQUIRES: wants_synonym_frequencies().
   [[nodiscard]] arrow::Status SetSynonymFrequencies(std::span<const int64_t> frequencies);
 
   /// No document here scores more than this; minus infinity if none can match, plus infinity while
