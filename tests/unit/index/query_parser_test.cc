@@ -164,9 +164,13 @@ TEST(ParseQuery, ReadsPrefixes) {
   EXPECT_EQ(Parsed("日本*"), "日 本*");
 }
 
-TEST(ParseQuery, TakesAPrefixForAWordWhereThereAreNone) {
-  EXPECT_EQ(Parsed("h* x"), "h* x");
-  EXPECT_EQ(Parsed("h* x", {.column = "body"}), "h x");
+TEST(ParsePrefix, TakesOneWordAndNothingElse) {
+  INFINO_ASSERT_OK_AND_ASSIGN(const TextQuery query, ParsePrefix(" PyTh", Standard()));
+  EXPECT_EQ(Print(query), "pyth*");
+  for (const char* text : {"", "  ", "!", "two words"}) {
+    INFINO_ASSERT_OK_AND_ASSIGN(const TextQuery none, ParsePrefix(text, Standard()));
+    EXPECT_TRUE(none.empty()) << text;
+  }
 }
 
 TEST(ParseQuery, MakesEachPositiveClauseRequiredInAndMode) {

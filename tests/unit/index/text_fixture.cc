@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,17 +110,26 @@ BuiltIndex Build(const Corpus& corpus, const TextIndexOptions& options) {
 TextQuery QueryOf(std::string_view text, bool all) {
   TextQuery query;
   for (std::string word : WordsOf(text)) {
-    Occur occur = all ? Occur::kMust : Occur::kShould;
-    if (word[0] == '+') occur = Occur::kMust;
-    if (word[0] == '-') occur = Occur::kMustNot;
+    TextClause clause{.occur = all ? Occur::kMust : Occur::kShould};
+    if (word[0] == '+') clause.occur = Occur::kMust;
+    if (word[0] == '-') clause.occur = Occur::kMustNot;
     if (word[0] == '+' || word[0] == '-') word.erase(0, 1);
-    const auto found = std::ranges::find(query.terms, word);
-    const auto term = static_cast<uint32_t>(found - query.terms.begin());
-    if (found == query.terms.end()) query.terms.push_back(word);
-    const auto at = static_cast<uint32_t>(query.clause_terms.size());
-    query.clause_terms.push_back({.term = term});
-    query.clauses.push_back(
-        {.kind = ClauseKind::kTerm, .occur = occur, .terms_begin = at, .terms_end = at + 1});
+    if (word.back() == '*') {
+      clause.kind = ClauseKind::kPrefix;
+      word.pop_back();
+    }
+    clause.terms_begin = static_cast<uint32_t>(query.clause_terms.size());
+    std::ranges::replace(word, '_', ' ');
+    for (const std::string& part : WordsOf(word)) {
+      const auto found = std::ranges::find(query.terms, part);
+      const auto term = static_cast<uint32_t>(found - query.terms.begin());
+      if (found == query.terms.end()) query.terms.push_back(part);
+      const auto position = static_cast<uint32_t>(query.clause_terms.size()) - clause.terms_begin;
+      query.clause_terms.push_back({.term = term, .position = position});
+    }
+    clause.terms_end = static_cast<uint32_t>(query.clause_terms.size());
+    if (clause.terms_end - clause.terms_begin > 1) clause.kind = ClauseKind::kPhrase;
+    query.clauses.push_back(clause);
   }
   return query;
 }
@@ -133,6 +144,35 @@ TextQuery RandomQuery(Random& random, uint32_t vocabulary, uint32_t clauses_max)
     if (sign == 0) text += '-';
     if (sign == 1) text += '+';
     text += random.Below(20) == 0 ? "absentword" : WordOfRank(DrawRank(random, vocabulary, 0.5));
+    text += ' ';
+  }
+  return QueryOf(text, all);
+}
+
+TextQuery RandomRichQuery(Random& random, const Corpus& corpus, uint32_t vocabulary,
+                          uint32_t clauses_max) {
+  const auto word = [&] { return WordOfRank(DrawRank(random, vocabulary, 0.5)); };
+  const auto phrase = [&]() -> std::string {
+    const std::vector<std::string> words =
+        WordsOf(corpus[random.Below(corpus.size())].value_or(""));
+    const size_t length = 2 + random.Below(2);
+    if (words.size() < length || random.Below(4) == 0) return word() + '_' + word();
+    const size_t at = random.Below(words.size() - length + 1);
+    std::string text = words[at];
+    for (size_t i = 1; i < length; ++i) text += '_' + words[at + i];
+    return text;
+  };
+  const bool all = random.Below(4) == 0;
+  const bool has_signs = random.Below(3) != 0;
+  std::string text;
+  for (uint64_t i = 0, count = 1 + random.Below(clauses_max); i < count; ++i) {
+    const uint64_t sign = !has_signs || i == 0 ? 9 : random.Below(6);
+    if (sign == 0) text += '-';
+    if (sign == 1) text += '+';
+    const uint64_t kind = random.Below(3);
+    if (kind == 0) text += word();
+    if (kind == 1) text += phrase();
+    if (kind == 2) text += word().substr(0, 1 + random.Below(2)) + '*';
     text += ' ';
   }
   return QueryOf(text, all);
@@ -174,6 +214,19 @@ TextStatistics Sum(std::span<const BuiltIndex> indexes,
       sum.document_frequencies[term] += local[term];
     }
   }
+  const size_t prefix_count = searches.empty() ? 0 : searches[0]->expansions().size();
+  for (size_t prefix = 0; prefix < prefix_count; ++prefix) {
+    std::map<std::string, int64_t> terms;
+    for (const std::unique_ptr<TextSearch>& search : searches) {
+      for (const ExpandedTerm& term : search->expansions()[prefix]) {
+        terms[term.term] += term.document_frequency;
+      }
+    }
+    PrefixStatistics& statistics = sum.prefixes.emplace_back();
+    statistics.synonym = terms.size() > kExpandedTermsMax;
+    if (statistics.synonym) continue;
+    for (const auto& [term, frequency] : terms) statistics.terms.push_back({term, frequency});
+  }
   return sum;
 }
 
@@ -185,6 +238,12 @@ arrow::Result<std::vector<ScoredDoc>> Rank(const BuiltIndex& index, const TextQu
   ARROW_RETURN_NOT_OK(Drive(*searches[0], *index.blob, rounds));
   ARROW_RETURN_NOT_OK(searches[0]->SetStatistics(Sum(std::span(&index, 1), searches)));
   ARROW_RETURN_NOT_OK(Drive(*searches[0], *index.blob, rounds));
+  if (searches[0]->wants_synonym_frequencies()) {
+    const std::span<const int64_t> here = searches[0]->synonym_frequencies();
+    const std::vector<int64_t> whole(here.begin(), here.end());
+    ARROW_RETURN_NOT_OK(searches[0]->SetSynonymFrequencies(whole));
+    ARROW_RETURN_NOT_OK(Drive(*searches[0], *index.blob, rounds));
+  }
   if (!searches[0]->done()) return arrow::Status::Invalid("search is not done");
   const std::span<const ScoredDoc> top = searches[0]->TopDocs();
   for (const ScoredDoc& doc : top) {
@@ -216,7 +275,8 @@ arrow::Result<uint64_t> CountAll(const BuiltIndex& index, const TextQuery& query
 Oracle::Oracle(const Corpus& corpus) {
   for (const std::optional<std::string>& text : corpus) {
     const auto doc = static_cast<DocId>(lengths_.size());
-    const std::vector<std::string> words = WordsOf(text.value_or(""));
+    words_.push_back(WordsOf(text.value_or("")));
+    const std::vector<std::string>& words = words_.back();
     lengths_.push_back(static_cast<uint32_t>(words.size()));
     for (const std::string& word : words) ++postings_[word][doc];
     if (!words.empty()) ++rows_with_token_;
@@ -231,11 +291,92 @@ uint32_t Oracle::FrequencyOf(const std::string& term, DocId doc) const {
   return found == postings->second.end() ? 0 : found->second;
 }
 
+uint32_t Oracle::PhraseFrequency(const TextQuery& query, const TextClause& clause,
+                                 DocId doc) const {
+  const std::vector<std::string>& words = words_[doc];
+  uint32_t frequency = 0;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const bool stands_here =
+        std::ranges::all_of(query.TermsOf(clause), [&](const ClauseTerm& term) {
+          return at + term.position < words.size() &&
+                 words[at + term.position] == query.terms[term.term];
+        });
+    if (stands_here) ++frequency;
+  }
+  return frequency;
+}
+
+bool Oracle::ClauseMatches(const TextQuery& query, const TextClause& clause, DocId doc) const {
+  const std::string& first = query.terms[query.TermsOf(clause)[0].term];
+  switch (clause.kind) {
+    case ClauseKind::kTerm:
+      return FrequencyOf(first, doc) > 0;
+    case ClauseKind::kPhrase:
+      return PhraseFrequency(query, clause, doc) > 0;
+    case ClauseKind::kPrefix:
+      return std::ranges::any_of(words_[doc],
+                                 [&](const std::string& word) { return word.starts_with(first); });
+  }
+  return false;
+}
+
+double Oracle::Weight(double document_frequency) const {
+  const auto rows = static_cast<double>(rows_with_token_);
+  return std::log(1 + (rows - document_frequency + 0.5) / (document_frequency + 0.5));
+}
+
+double Oracle::ClauseScore(const TextQuery& query, const TextClause& clause, DocId doc, double k1,
+                           double b) const {
+  const double average = static_cast<double>(token_total_) / static_cast<double>(rows_with_token_);
+  const double dl = lengths_[doc];
+  const auto contribution = [&](double idf, double tf) {
+    return idf * tf / (tf + k1 * (1 - b + b * dl / average));
+  };
+  const auto weight_of = [&](const std::string& term) {
+    const auto found = postings_.find(term);
+    return Weight(found == postings_.end() ? 0 : static_cast<double>(found->second.size()));
+  };
+  const std::string& first = query.terms[query.TermsOf(clause)[0].term];
+  if (clause.kind == ClauseKind::kTerm) {
+    return contribution(weight_of(first), FrequencyOf(first, doc));
+  }
+  if (clause.kind == ClauseKind::kPhrase) {
+    double idf = 0;
+    for (const ClauseTerm& term : query.TermsOf(clause)) idf += weight_of(query.terms[term.term]);
+    return contribution(idf, PhraseFrequency(query, clause, doc));
+  }
+  // Terms in byte order; more than 4,096 of them are one.
+  double score = 0;
+  double together = 0;
+  const std::set<std::string> words(words_[doc].begin(), words_[doc].end());
+  for (auto at = words.lower_bound(first); at != words.end() && at->starts_with(first); ++at) {
+    const double tf = FrequencyOf(*at, doc);
+    together += tf;
+    score += contribution(weight_of(*at), tf);
+  }
+  const Expansion& expansion = ExpansionOf(first);
+  if (expansion.term_count <= 4096) return score;
+  return contribution(Weight(static_cast<double>(expansion.document_count)), together);
+}
+
+const Oracle::Expansion& Oracle::ExpansionOf(const std::string& stem) const {
+  const auto [place, is_new] = expansions_.try_emplace(stem);
+  if (!is_new) return place->second;
+  std::set<DocId> docs;
+  for (auto at = postings_.lower_bound(stem); at != postings_.end() && at->first.starts_with(stem);
+       ++at) {
+    ++place->second.term_count;
+    for (const auto& [doc, frequency] : at->second) docs.insert(doc);
+  }
+  place->second.document_count = docs.size();
+  return place->second;
+}
+
 bool Oracle::Matches(const TextQuery& query, DocId doc) const {
   bool any_must = false;
   bool any = false;
   for (const TextClause& clause : query.clauses) {
-    const bool here = FrequencyOf(query.terms[query.TermsOf(clause)[0].term], doc) > 0;
+    const bool here = ClauseMatches(query, clause, doc);
     if (clause.occur == Occur::kMustNot && here) return false;
     if (clause.occur == Occur::kMust && !here) return false;
     if (clause.occur == Occur::kMust) any_must = true;
@@ -254,20 +395,12 @@ std::vector<DocId> Oracle::Match(const TextQuery& query, const DocFilter* filter
 
 std::vector<ScoredDoc> Oracle::Rank(const TextQuery& query, double k1, double b, uint64_t k,
                                     const DocFilter* filter) const {
-  const auto rows = static_cast<double>(rows_with_token_);
-  const double average = static_cast<double>(token_total_) / rows;
   std::vector<ScoredDoc> scored;
   for (const DocId doc : Match(query, filter)) {
     double score = 0;
     for (const TextClause& clause : query.clauses) {
-      if (clause.occur == Occur::kMustNot) continue;
-      const std::string& term = query.terms[query.TermsOf(clause)[0].term];
-      const double tf = FrequencyOf(term, doc);
-      if (tf == 0) continue;
-      const auto df = static_cast<double>(postings_.at(term).size());
-      const double idf = std::log(1 + (rows - df + 0.5) / (df + 0.5));
-      const double dl = lengths_[doc];
-      score += idf * tf / (tf + k1 * (1 - b + b * dl / average));
+      if (clause.occur == Occur::kMustNot || !ClauseMatches(query, clause, doc)) continue;
+      score += ClauseScore(query, clause, doc, k1, b);
     }
     scored.push_back({.doc = doc, .score = static_cast<float>(score)});
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,11 +56,16 @@ struct BuiltIndex {
 
 [[nodiscard]] BuiltIndex Build(const Corpus& corpus, const TextIndexOptions& options = {});
 
-/// A query as `word +word -word`, without an analyzer. In mode and, words are kMust.
+/// A query as `word +word -word pre* a_phrase`, without an analyzer. In mode and, clauses are
+/// kMust.
 [[nodiscard]] TextQuery QueryOf(std::string_view text, bool all = false);
 
 /// One to `clauses_max` clauses, some signed, some repeated, some of absent words.
 [[nodiscard]] TextQuery RandomQuery(Random& random, uint32_t vocabulary, uint32_t clauses_max);
+
+/// The same with phrases, some of them words that stand together in the corpus, and prefixes.
+[[nodiscard]] TextQuery RandomRichQuery(Random& random, const Corpus& corpus, uint32_t vocabulary,
+                                        uint32_t clauses_max);
 
 /// How a search went.
 struct Rounds {
@@ -110,9 +116,26 @@ class Oracle {
 
  private:
   [[nodiscard]] uint32_t FrequencyOf(const std::string& term, DocId doc) const;
+  [[nodiscard]] uint32_t PhraseFrequency(const TextQuery& query, const TextClause& clause,
+                                         DocId doc) const;
+  [[nodiscard]] bool ClauseMatches(const TextQuery& query, const TextClause& clause,
+                                   DocId doc) const;
+  [[nodiscard]] double ClauseScore(const TextQuery& query, const TextClause& clause, DocId doc,
+                                   double k1, double b) const;
+  [[nodiscard]] double Weight(double document_frequency) const;
+
+  /// What a prefix stands for.
+  struct Expansion {
+    size_t term_count = 0;
+    size_t document_count = 0;
+  };
+
+  [[nodiscard]] const Expansion& ExpansionOf(const std::string& stem) const;
   [[nodiscard]] bool Matches(const TextQuery& query, DocId doc) const;
 
   std::map<std::string, std::map<DocId, uint32_t>> postings_;
+  std::vector<std::vector<std::string>> words_;
+  mutable std::map<std::string, Expansion> expansions_;
   std::vector<uint32_t> lengths_;
   int64_t rows_with_token_ = 0;
   int64_t token_total_ = 0;

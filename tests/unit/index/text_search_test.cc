@@ -14,8 +14,10 @@
 #include "infino/common/random.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
+#include "infino/index/text/postings_cache.h"
 #include "infino/index/text/text_query.h"
 #include "infino/index/top_k.h"
+#include "infino/index_spec.h"
 #include "support/matchers.h"
 #include "support/seed.h"
 #include "unit/index/text_fixture.h"
@@ -31,7 +33,10 @@ std::string Describe(const TextQuery& query) {
   for (const TextClause& clause : query.clauses) {
     if (clause.occur == Occur::kMust) text += '+';
     if (clause.occur == Occur::kMustNot) text += '-';
-    text += query.terms[query.TermsOf(clause)[0].term] + ' ';
+    for (const ClauseTerm& term : query.TermsOf(clause)) {
+      text += (term.position > 0 ? "_" : "") + query.terms[term.term];
+    }
+    text += clause.kind == ClauseKind::kPrefix ? "* " : " ";
   }
   return text;
 }
@@ -83,6 +88,87 @@ TEST(TextSearch, RanksAsTheTextbookDoesAtEveryK) {
       }
     }
   }
+}
+
+TEST(TextSearch, PhrasesAndPrefixesRankAndMatchAsTheTextbookDoes) {
+  Random random(TestSeed() + 4);
+  const std::vector<CorpusShape> shapes = {
+      {.rows = 1, .vocabulary = 3, .length_min = 1, .length_max = 3, .null_share = 0},
+      {.rows = 300, .vocabulary = 12, .length_max = 8},
+      {.rows = 1500, .vocabulary = 60, .length_max = 40},
+      {.rows = 700, .vocabulary = 3000, .length_max = 20, .null_share = 0.1},
+      {.rows = 60, .vocabulary = 30, .length_min = 200, .length_max = 900},
+  };
+  for (const CorpusShape& shape : shapes) {
+    const Corpus corpus = RandomCorpus(random, shape);
+    TextIndexOptions options;
+    options.positions = true;
+    const BuiltIndex index = Build(corpus, options);
+    const Oracle oracle(corpus);
+    for (int i = 0; i < 40; ++i) {
+      const TextQuery query =
+          RandomRichQuery(random, corpus, shape.vocabulary, i % 4 == 0 ? 12 : 3);
+      const std::optional<DocFilter> filter =
+          i % 4 == 0 ? std::optional(RandomFilter(random, shape.rows)) : std::nullopt;
+      const DocFilter* passes = filter.has_value() ? &*filter : nullptr;
+      for (const uint64_t k : {uint64_t{1}, uint64_t{10}, uint64_t{1000}}) {
+        const std::vector<ScoredDoc> expected = oracle.Rank(query, 1.2, 0.75, k, passes);
+        for (const bool prune : {true, false}) {
+          ASSERT_THAT(Rank(index, query, {.k = k, .prune = prune}, passes), HasValue(expected))
+              << Describe(query) << " k=" << k << " prune=" << prune << " rows=" << shape.rows;
+        }
+      }
+      const std::vector<DocId> matches = oracle.Match(query, passes);
+      ASSERT_THAT(MatchAll(index, query, passes), HasValue(matches)) << Describe(query);
+      ASSERT_THAT(CountAll(index, query, passes), HasValue(matches.size())) << Describe(query);
+    }
+  }
+}
+
+TEST(TextSearch, APrefixOfTooManyTermsScoresAsOneTerm) {
+  Random random(TestSeed() + 5);
+  Corpus corpus;
+  for (int row = 0; row < 3000; ++row) {
+    std::string text = random.Below(3) == 0 ? "other" : "w";
+    for (uint64_t i = random.Below(8); i > 0; --i)
+      text += " w" + std::to_string(random.Below(9000));
+    corpus.emplace_back(text);
+  }
+  const BuiltIndex index = Build(corpus);
+  const Oracle oracle(corpus);
+  for (const char* text : {"w*", "other w*", "+other w*", "w1* w*", "-other w*", "w2* +w*"}) {
+    const std::vector<ScoredDoc> expected = oracle.Rank(QueryOf(text), 1.2, 0.75, 20);
+    ASSERT_EQ(expected.size(), 20);
+    EXPECT_THAT(Rank(index, QueryOf(text), {.k = 20}), HasValue(expected)) << text;
+  }
+}
+
+TEST(TextSearch, AnswersFromTheCacheAreTheSame) {
+  Random random(TestSeed() + 6);
+  const CorpusShape shape{.rows = 5000, .vocabulary = 700, .length_max = 30};
+  const Corpus corpus = RandomCorpus(random, shape);
+  TextIndexOptions options;
+  options.positions = true;
+  const BuiltIndex index = Build(corpus, options);
+  const Oracle oracle(corpus);
+  // From one that keeps everything to one that keeps next to nothing.
+  for (const int64_t budget : {int64_t{64} << 20, int64_t{1} << 16, int64_t{0}}) {
+    PostingsCache cache(budget);
+    for (int i = 0; i < 150; ++i) {
+      const TextQuery query = RandomRichQuery(random, corpus, 30, 4);
+      const double k1 = i % 3 == 0 ? 2.0 : 1.2;
+      const TextSearchOptions search{.k = 10, .k1 = k1, .cache = &cache};
+      ASSERT_THAT(Rank(index, query, search), HasValue(oracle.Rank(query, k1, 0.75, 10)))
+          << Describe(query);
+      ASSERT_LE(cache.size_bytes(), budget);
+    }
+  }
+  PostingsCache cache(int64_t{64} << 20);
+  const TextQuery query = QueryOf(WordOfRank(0) + " " + WordOfRank(9));
+  INFINO_ASSERT_OK(Rank(index, query, {.cache = &cache}));
+  Rounds rounds;
+  INFINO_ASSERT_OK(Rank(index, query, {.cache = &cache}, nullptr, &rounds));
+  EXPECT_EQ(rounds.rounds, 0);
 }
 
 TEST(TextSearch, MatchesAndCountsWhatTheTextbookMatches) {
@@ -148,7 +234,7 @@ TEST(TextSearch, RejectsParametersThatBm25DoesNotHave) {
   }
 }
 
-TEST(TextSearch, RejectsPhrases) {
+TEST(TextSearch, RejectsPhrasesWithoutPositions) {
   const BuiltIndex index = Build({"a b"});
   TextQuery query = QueryOf("a b");
   query.clauses = {{.kind = ClauseKind::kPhrase, .terms_begin = 0, .terms_end = 2}};
