@@ -50,6 +50,17 @@ struct MatchRequest {
   StopCondition stop;
 };
 
+/// All rows whose text is, byte for byte, the one given; a null never is. In `_id` order.
+struct ExactMatchRequest {
+  std::string column;  ///< With a keyword index, and stored.
+  std::string value;
+
+  /// As in MatchRequest.
+  std::optional<std::vector<std::string>> projection = std::nullopt;
+
+  StopCondition stop{};
+};
+
 /// How many rows match a query.
 struct CountRequest {
   std::string column;

@@ -80,6 +80,11 @@ class Table {
   [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> TokenMatch(
       const MatchRequest& request) = 0;
 
+  /// The rows that hold a text exactly; see ExactMatchRequest. kInvalidArgument for a column
+  /// without a keyword index, or one that is not stored.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> ExactMatch(
+      const ExactMatchRequest& request) = 0;
+
   /// How many rows TokenMatch would give.
   [[nodiscard]] virtual arrow::Result<uint64_t> Count(const CountRequest& request) = 0;
 };

@@ -15,6 +15,15 @@ from ._errors import InvalidInputError, InvalidNameError
 
 _U64_MAX = 2**64 - 1
 
+# What a search gives by default.
+_HITS = pa.schema(
+    [
+        pa.field("_id", pa.decimal128(38, 0), nullable=False),
+        pa.field("score", pa.float32(), nullable=False),
+    ]
+)
+_NO_HITS = _HITS.empty_table()
+
 
 def _size(name: str, value: Any, limit: int = _U64_MAX) -> int:
     number = operator.index(value)  # TypeError for floats and text.
@@ -178,14 +187,47 @@ class Table:
         accepted for older programs: statistics are always those of the whole table.
         """
         del stats
+        return self._ranked(
+            column, query, k, _matches_all(mode), False, projection, _parameters(k1, b)
+        )
+
+    def bm25_search_prefix(
+        self,
+        column: str,
+        prefix: str,
+        k: int,
+        projection: Sequence[str] | None = None,
+        *,
+        k1: float | None = None,
+        b: float | None = None,
+    ) -> pa.Table:
+        """The `k` best rows by BM25 with a word that begins with `prefix`.
+
+        The prefix is analysed as documents are; of anything but one word nothing is found. As a
+        part of a query, `pref*` does the same.
+        """
+        return self._ranked(column, prefix, k, False, True, projection, _parameters(k1, b))
+
+    def _ranked(
+        self,
+        column: str,
+        query: str,
+        k: int,
+        matches_all: bool,
+        is_prefix: bool,
+        projection: Sequence[str] | None,
+        parameters: tuple[float, float] | None,
+    ) -> pa.Table:
+        column, query, k = _text("column", column), _text("query", query), _size("k", k)
+        if projection is None:
+            hits = self._native.search_hits(column, query, k, matches_all, is_prefix, parameters)
+            if hits is None:
+                return _NO_HITS
+            batch = pa.RecordBatch._import_from_c(hits.address, _HITS)
+            return pa.Table.from_batches([batch], _HITS)
         return _table_of(
             self._native.search(
-                _text("column", column),
-                _text("query", query),
-                _size("k", k),
-                _matches_all(mode),
-                _projection(projection),
-                _parameters(k1, b),
+                column, query, k, matches_all, is_prefix, _projection(projection), parameters
             )
         )
 
@@ -203,6 +245,19 @@ class Table:
                 _text("query", query),
                 _matches_all(mode),
                 _projection(projection),
+            )
+        )
+
+    def exact_match(
+        self, column: str, value: str, projection: Sequence[str] | None = None
+    ) -> pa.Table:
+        """All rows whose text is `value`, byte for byte, in `_id` order; `score` is 0.
+
+        The column has a keyword index and is stored. A null never matches.
+        """
+        return _table_of(
+            self._native.exact_match(
+                _text("column", column), _text("value", value), _projection(projection)
             )
         )
 

@@ -53,6 +53,10 @@ class TableStats:
     @property
     def bytes(self) -> int: ...
 
+class Hits:
+    @property
+    def address(self) -> int: ...
+
 class Table:
     @property
     def name(self) -> str: ...
@@ -67,9 +71,20 @@ class Table:
         query: str,
         k: int,
         all: bool,
+        is_prefix: bool,
         projection: list[str] | None,
         parameters: tuple[float, float] | None,
     ) -> Any: ...
+    def search_hits(
+        self,
+        column: str,
+        query: str,
+        k: int,
+        all: bool,
+        is_prefix: bool,
+        parameters: tuple[float, float] | None,
+    ) -> Hits | None: ...
+    def exact_match(self, column: str, value: str, projection: list[str] | None) -> Any: ...
     def token_match(
         self, column: str, query: str, all: bool, projection: list[str] | None
     ) -> Any: ...

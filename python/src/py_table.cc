@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -5,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/c/abi.h>
+#include <arrow/c/bridge.h>
+#include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/table.h>
@@ -63,6 +67,38 @@ nb::object Search(const PyTable& self, TextSearchRequest request) {
   return CapsuleOf(Unlocked([&] { return self.table->Search(request); }));
 }
 
+/// A batch of hits for a consumer that knows their schema: the address of an ArrowArray, moved
+/// from.
+struct PyHits {
+  std::unique_ptr<ArrowArray, void (*)(ArrowArray*)> array{new ArrowArray(), [](ArrowArray* owned) {
+                                                             if (owned->release != nullptr)
+                                                               owned->release(owned);
+                                                             delete owned;
+                                                           }};
+};
+
+/// `_id` and `score` of the best rows, or None if there are none: a call that finds nothing should
+/// cost next to nothing.
+nb::object SearchHits(const PyTable& self, TextSearchRequest request) {
+  request.stop = SignalCheck();
+  const std::shared_ptr<arrow::Table> table = Unlocked([&] { return self.table->Search(request); });
+  if (table->num_rows() == 0) return nb::none();
+  const auto batch = arrow::RecordBatch::Make(
+      table->schema(), table->num_rows(), {table->column(0)->chunk(0), table->column(1)->chunk(0)});
+  PyHits hits;
+  RaiseUnlessOk(arrow::ExportRecordBatch(*batch, hits.array.get()));
+  return nb::cast(std::move(hits));
+}
+
+nb::object ExactMatch(const PyTable& self, std::string column, std::string value,
+                      Projection projection) {
+  const ExactMatchRequest request{.column = std::move(column),
+                                  .value = std::move(value),
+                                  .projection = std::move(projection),
+                                  .stop = SignalCheck()};
+  return CapsuleOf(Unlocked([&] { return self.table->ExactMatch(request); }));
+}
+
 nb::object TokenMatch(const PyTable& self, std::string column, std::string query, bool all,
                       Projection projection) {
   const MatchRequest request{.column = std::move(column),
@@ -86,6 +122,7 @@ TextSearchRequest RequestOf(std::string column, std::string query, uint64_t k, b
                             std::optional<std::pair<double, double>> parameters) {
   TextSearchRequest request{.column = std::move(column),
                             .query = std::move(query),
+                            .is_prefix = false,
                             .k = k,
                             .mode = ModeOf(all),
                             .projection = std::move(projection),
@@ -108,6 +145,10 @@ void BindTable(nb::module_& module) {
       .def_ro("superfiles", &TableStats::superfiles)
       .def_ro("bytes", &TableStats::bytes);
 
+  nb::class_<PyHits>(module, "Hits").def_prop_ro("address", [](const PyHits& self) {
+    return static_cast<uint64_t>(std::bit_cast<uintptr_t>(self.array.get()));
+  });
+
   nb::class_<PyTable>(module, "Table")
       .def_prop_ro("name", [](const PyTable& self) { return self.table->name(); })
       .def("schema",
@@ -120,12 +161,28 @@ void BindTable(nb::module_& module) {
       .def(
           "search",
           [](const PyTable& self, std::string column, std::string query, uint64_t k, bool all,
-             Projection projection, std::optional<std::pair<double, double>> parameters) {
-            return Search(self, RequestOf(std::move(column), std::move(query), k, all,
-                                          std::move(projection), parameters));
+             bool is_prefix, Projection projection,
+             std::optional<std::pair<double, double>> parameters) {
+            TextSearchRequest request = RequestOf(std::move(column), std::move(query), k, all,
+                                                  std::move(projection), parameters);
+            request.is_prefix = is_prefix;
+            return Search(self, std::move(request));
           },
-          nb::arg("column"), nb::arg("query"), nb::arg("k"), nb::arg("all"),
+          nb::arg("column"), nb::arg("query"), nb::arg("k"), nb::arg("all"), nb::arg("is_prefix"),
           nb::arg("projection").none(), nb::arg("parameters").none())
+      .def(
+          "search_hits",
+          [](const PyTable& self, std::string column, std::string query, uint64_t k, bool all,
+             bool is_prefix, std::optional<std::pair<double, double>> parameters) {
+            TextSearchRequest request =
+                RequestOf(std::move(column), std::move(query), k, all, std::nullopt, parameters);
+            request.is_prefix = is_prefix;
+            return SearchHits(self, std::move(request));
+          },
+          nb::arg("column"), nb::arg("query"), nb::arg("k"), nb::arg("all"), nb::arg("is_prefix"),
+          nb::arg("parameters").none())
+      .def("exact_match", &ExactMatch, nb::arg("column"), nb::arg("value"),
+           nb::arg("projection").none())
       .def("token_match", &TokenMatch, nb::arg("column"), nb::arg("query"), nb::arg("all"),
            nb::arg("projection").none())
       .def("count", &Count, nb::arg("column"), nb::arg("query"), nb::arg("all"));

@@ -85,6 +85,14 @@ class TableHandle final : public Table {
     });
   }
 
+  arrow::Result<std::shared_ptr<arrow::Table>> ExactMatch(
+      const ExactMatchRequest& request) override {
+    using Rows = std::shared_ptr<arrow::Table>;
+    return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
+      return MatchExactly(runtime.querying(), snapshot, folder_, request);
+    });
+  }
+
   arrow::Result<uint64_t> Count(const CountRequest& request) override {
     return Read<uint64_t>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
       return CountMatches(runtime.querying(), snapshot, folder_, request);

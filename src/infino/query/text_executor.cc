@@ -4,14 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <arrow/array.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/table.h>
+#include <arrow/type.h>
+#include <arrow/util/checked_cast.h>
 
 #include "infino/common/byte_range.h"
 #include "infino/common/ids.h"
@@ -39,6 +44,9 @@ constexpr int64_t kLookUpBytes = 4 << 10;
 
 /// About what one posting takes, so that work can be told from document frequencies.
 constexpr int64_t kPostingBytes = 2;
+
+/// So many rows' texts are held at once while they are compared.
+constexpr size_t kCompareAtOnce = 4096;
 
 /// One superfile under search.
 struct FileSearch {
@@ -217,6 +225,51 @@ std::vector<Hit> MergeTops(const TextRun& run, uint64_t k, const SharedFloor& fl
   return hits;
 }
 
+/// A text of an array of any of the three text types; nothing for a null.
+arrow::Result<std::optional<std::string_view>> TextAt(const arrow::Array& array, int64_t i) {
+  if (array.IsNull(i)) return std::nullopt;
+  switch (array.type_id()) {
+    case arrow::Type::STRING:
+      return arrow::internal::checked_cast<const arrow::StringArray&>(array).GetView(i);
+    case arrow::Type::LARGE_STRING:
+      return arrow::internal::checked_cast<const arrow::LargeStringArray&>(array).GetView(i);
+    case arrow::Type::STRING_VIEW:
+      return arrow::internal::checked_cast<const arrow::StringViewArray&>(array).GetView(i);
+    default:
+      return MakeError(ErrorKind::kInternal,
+                       "compare texts: the column is of type " + array.type()->ToString());
+  }
+}
+
+/// What all searches matched, in `_id` order.
+std::vector<Hit> MatchesOf(const TextRun& run) {
+  std::vector<Hit> hits;
+  for (const FileSearch& each : run.searches) {
+    const SuperfileReader& file = *run.files[each.file];
+    for (const DocId doc : each.search->Matches()) {
+      hits.push_back({.id = file.IdOf(doc), .file = each.file, .doc = doc});
+    }
+  }
+  // Files follow each other in `_id` order unless their appends ran side by side.
+  if (!std::ranges::is_sorted(hits, {}, &Hit::id)) std::ranges::sort(hits, {}, &Hit::id);
+  return hits;
+}
+
+/// Appends to `kept` those of `hits` whose only projected column holds `value`.
+arrow::Status KeepExact(const TextRun& run, std::span<const Hit> hits, const Projection& text,
+                        const std::string& value, std::vector<Hit>& kept) {
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Table> rows,
+                        FetchRows(hits, run.files, text, run.environment.pool.get(), run.stop));
+  size_t at = 0;
+  for (const std::shared_ptr<arrow::Array>& chunk : rows->column(0)->chunks()) {
+    for (int64_t i = 0; i < chunk->length(); ++i, ++at) {
+      ARROW_ASSIGN_OR_RAISE(const std::optional<std::string_view> stored, TextAt(*chunk, i));
+      if (stored == value) kept.push_back(hits[at]);
+    }
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& environment,
@@ -272,15 +325,40 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(const QueryEnvironment&
   ARROW_RETURN_NOT_OK(StartSearches(
       run, folder, {.mode = text::TextSearchMode::kMatchAll, .cache = environment.postings.get()}));
   ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
-  std::vector<Hit> hits;
-  for (const FileSearch& each : run.searches) {
-    const SuperfileReader& file = *run.files[each.file];
-    for (const DocId doc : each.search->Matches()) {
-      hits.push_back({.id = file.IdOf(doc), .file = each.file, .doc = doc});
-    }
+  const std::vector<Hit> hits = MatchesOf(run);
+  return FetchRows(hits, run.files, projection, environment.pool.get(), request.stop);
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment& environment,
+                                                          const Snapshot& snapshot,
+                                                          const std::string& folder,
+                                                          const ExactMatchRequest& request) {
+  const TableSchema& schema = snapshot.root.schema;
+  ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindTextColumn(schema, request.column));
+  if (!column->stored()) {
+    return MakeError(
+        ErrorKind::kInvalidArgument,
+        "exact match on column '" + request.column +
+            "': its text is indexed, but not stored; create the index with stored=True");
   }
-  // Files follow each other in `_id` order unless their appends ran side by side.
-  if (!std::ranges::is_sorted(hits, {}, &Hit::id)) std::ranges::sort(hits, {}, &Hit::id);
+  ARROW_ASSIGN_OR_RAISE(const Projection projection, ResolveProjection(schema, request.projection));
+  ARROW_ASSIGN_OR_RAISE(const Projection text,
+                        ResolveProjection(schema, std::vector<std::string>{request.column}));
+  ARROW_ASSIGN_OR_RAISE(ExactPlan plan, PlanExact(*column, request.value, snapshot, folder,
+                                                  environment.term_filters.get(), request.stop));
+  TextRun run{.environment = environment, .stop = request.stop, .plan = std::move(plan.text)};
+  ARROW_RETURN_NOT_OK(StartSearches(run, folder,
+                                    {.mode = text::TextSearchMode::kMatchAll,
+                                     .length = plan.token_count,
+                                     .cache = environment.postings.get()}));
+  ARROW_RETURN_NOT_OK(RunSearches(run, LookUpWork(run), nullptr));
+  const std::vector<Hit> candidates = MatchesOf(run);
+  std::vector<Hit> hits;
+  for (size_t at = 0; at < candidates.size(); at += kCompareAtOnce) {
+    const std::span<const Hit> batch =
+        std::span(candidates).subspan(at, std::min(kCompareAtOnce, candidates.size() - at));
+    ARROW_RETURN_NOT_OK(KeepExact(run, batch, text, request.value, hits));
+  }
   return FetchRows(hits, run.files, projection, environment.pool.get(), request.stop);
 }
 

@@ -37,6 +37,12 @@ struct QueryEnvironment {
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const MatchRequest& request);
 
+/// All rows whose text is the request's, in `_id` order: those that have its words and its number
+/// of tokens are read and compared, a batch at a time. Thread-safe; blocks in Wait.
+[[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(
+    const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
+    const ExactMatchRequest& request);
+
 /// How many rows MatchTokens would give; from the dictionaries alone where they know. Thread-safe;
 /// blocks in Wait.
 [[nodiscard]] arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment,

@@ -34,6 +34,9 @@ namespace {
 /// With so few superfiles left, asking their dictionaries is as good as reading filters first.
 constexpr size_t kFewSuperfiles = 8;
 
+/// Of a text that is looked for as a whole, so many words are asked of the index.
+constexpr size_t kExactTermsMax = 64;
+
 arrow::Result<text::TextQuery> Parse(const TextQuestion& question, const TableColumn& column) {
   ARROW_ASSIGN_OR_RAISE(const std::unique_ptr<text::Analyzer> analyzer,
                         text::Analyzer::Make(*column.text));
@@ -108,6 +111,24 @@ arrow::Status RefuseTombstones(const TextPlan& plan) {
   return arrow::Status::OK();
 }
 
+/// Sets the plan's superfiles: of all in the snapshot those that its query concerns.
+arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
+                          const std::string& folder, TermFilterCache* filters,
+                          const StopCondition& stop) {
+  plan.entries.reserve(snapshot.files.size());
+  for (const Snapshot::File& file : snapshot.files) plan.entries.push_back(file.entry);
+  if (!plan.query.empty()) {
+    const TermNeeds needs(plan.query, ranked);
+    Prune(plan, needs, nullptr);
+    if (plan.entries.size() > kFewSuperfiles && filters != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const ColumnTermFilters> loaded,
+                            filters->Get(folder, snapshot, plan.field_id, stop));
+      if (loaded != nullptr) Prune(plan, needs, loaded.get());
+    }
+  }
+  return RefuseTombstones(plan);
+}
+
 }  // namespace
 
 arrow::Result<const TableColumn*> FindTextColumn(const TableSchema& schema,
@@ -156,16 +177,31 @@ arrow::Result<TextPlan> PlanText(const TextQuestion& question, const Snapshot& s
   ARROW_ASSIGN_OR_RAISE(plan.query, Parse(question, *column));
   if (plan.query.empty()) return plan;
 
-  const TermNeeds needs(plan.query, question.ranked);
-  plan.entries.reserve(snapshot.files.size());
-  for (const Snapshot::File& file : snapshot.files) plan.entries.push_back(file.entry);
-  Prune(plan, needs, nullptr);
-  if (plan.entries.size() > kFewSuperfiles && filters != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const ColumnTermFilters> loaded,
-                          filters->Get(folder, snapshot, plan.field_id, stop));
-    if (loaded != nullptr) Prune(plan, needs, loaded.get());
+  ARROW_RETURN_NOT_OK(ChooseFiles(plan, question.ranked, snapshot, folder, filters, stop));
+  return plan;
+}
+
+arrow::Result<ExactPlan> PlanExact(const TableColumn& column, const std::string& value,
+                                   const Snapshot& snapshot, const std::string& folder,
+                                   TermFilterCache* filters, const StopCondition& stop) {
+  ARROW_ASSIGN_OR_RAISE(const std::unique_ptr<text::Analyzer> analyzer,
+                        text::Analyzer::Make(*column.text));
+  ExactPlan plan;
+  plan.text.field_id = column.field_id;
+  text::TextQuery& query = plan.text.query;
+  ARROW_RETURN_NOT_OK(analyzer->Analyze(value, [&](text::Token token) {
+    ++plan.token_count;
+    if (query.terms.size() < kExactTermsMax &&
+        std::ranges::find(query.terms, token.text) == query.terms.end()) {
+      query.terms.emplace_back(token.text);
+    }
+  }));
+  for (uint32_t term = 0; term < query.terms.size(); ++term) {
+    query.clause_terms.push_back({.term = term});
+    query.clauses.push_back(
+        {.occur = text::Occur::kMust, .terms_begin = term, .terms_end = term + 1});
   }
-  ARROW_RETURN_NOT_OK(RefuseTombstones(plan));
+  ARROW_RETURN_NOT_OK(ChooseFiles(plan.text, false, snapshot, folder, filters, stop));
   return plan;
 }
 

@@ -64,4 +64,18 @@ struct TextQuestion {
                                                const Snapshot& snapshot, const std::string& folder,
                                                TermFilterCache* filters, const StopCondition& stop);
 
+/// What a text that is looked for as a whole asks of the index: some of its words, all of which
+/// must occur, and how many tokens it has.
+struct ExactPlan {
+  TextPlan text;
+  uint32_t token_count = 0;
+};
+
+/// As PlanText, for the rows whose text is `value`. Fails as the analyzer does.
+[[nodiscard]] arrow::Result<ExactPlan> PlanExact(const TableColumn& column,
+                                                 const std::string& value, const Snapshot& snapshot,
+                                                 const std::string& folder,
+                                                 TermFilterCache* filters,
+                                                 const StopCondition& stop);
+
 }  // namespace infino

@@ -193,14 +193,14 @@ double QueryClauses::BoundOf(const TextClause& clause) const {
 
 // --- The postings
 
-arrow::Status QueryClauses::PlanPostings(const std::vector<bool>& wanted,
+arrow::Status QueryClauses::PlanPostings(const std::vector<bool>& wanted, bool lengths,
                                          std::vector<ByteRange>& reads) {
   wanted_ = wanted;
   std::vector<TermNeed> needs(terms_.size(), TermNeed::kNothing);
-  bool lengths = false;
+  bool scoring = false;
   const auto need = [&](uint32_t term, TermNeed what) {
     needs[term] = std::max(needs[term], what);
-    lengths = lengths || terms_.document_frequency(term) > kBlockSize;
+    scoring = scoring || terms_.document_frequency(term) > kBlockSize;
   };
   for (size_t i = 0; i < query_.clauses.size(); ++i) {
     if (!wanted[i]) continue;
@@ -213,19 +213,19 @@ arrow::Status QueryClauses::PlanPostings(const std::vector<bool>& wanted,
         for (const ClauseTerm& term : query_.TermsOf(clause)) {
           need(term.term, TermNeed::kPositions);
         }
-        lengths = true;  // a phrase's postings don't carry them
+        scoring = true;  // a phrase's postings don't carry them
         break;
       case ClauseKind::kPrefix: {
         const Prefix& prefix = PrefixOf(clause);
         for (uint32_t k = 0; k < prefix.term_count; ++k) {
           need(prefix.first_term + k, TermNeed::kPostings);
         }
-        lengths = lengths || prefix.synonym;
+        scoring = scoring || prefix.synonym;
         break;
       }
     }
   }
-  return terms_.PlanPostings(needs, lengths && ranked_ && bm25_.b > 0, reads);
+  return terms_.PlanPostings(needs, lengths || (scoring && ranked_ && bm25_.b > 0), reads);
 }
 
 arrow::Status QueryClauses::TakePostings(Buffers bytes) {

@@ -17,6 +17,7 @@
 #include "infino/common/ids.h"
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/clause_cursor.h"
+#include "infino/index/text/length_array.h"
 #include "infino/index/text/posting_union.h"
 #include "infino/index/text/postings_cache.h"
 #include "infino/index/text/query_terms.h"
@@ -75,9 +76,13 @@ class QueryClauses {
 
   // The postings: one round.
 
-  /// `wanted` has one entry a clause.
-  [[nodiscard]] arrow::Status PlanPostings(const std::vector<bool>& wanted,
+  /// `wanted` has one entry a clause. The lengths of documents are read if scoring needs them, or
+  /// if `lengths` says so.
+  [[nodiscard]] arrow::Status PlanPostings(const std::vector<bool>& wanted, bool lengths,
                                            std::vector<ByteRange>& reads);
+
+  /// Null if they were not read.
+  [[nodiscard]] const DocLengths* lengths() const { return terms_.lengths(); }
 
   /// Also works out what phrases and prefixes match.
   [[nodiscard]] arrow::Status TakePostings(Buffers bytes);

@@ -111,6 +111,11 @@ class TextSearch::Impl {
     kDone,
   };
 
+  /// Whether only their lengths choose the documents.
+  [[nodiscard]] bool matches_all() const {
+    return options_.length.has_value() && query_.clauses.empty();
+  }
+
   [[nodiscard]] bool ranked() const { return options_.mode == TextSearchMode::kRanked; }
 
   [[nodiscard]] arrow::Status Contradiction(const std::string& what) const {
@@ -134,6 +139,7 @@ class TextSearch::Impl {
   arrow::Result<std::vector<RankClause>> RankClauses();
   arrow::Status FoldSmall(std::vector<bool>& folded);
   arrow::Status MatchOrCount();
+  arrow::Status ScanMatches();
   arrow::Result<float> ExactScore(DocId doc);
 
   const TextIndexReader& index_;
@@ -197,7 +203,7 @@ arrow::Status TextSearch::Impl::AfterLookup() {
   for (uint32_t term = 0; term < frequencies_.size(); ++term) {
     frequencies_[term] = clauses_.document_frequency(term);
   }
-  may_match_ = ComputeMayMatch();
+  may_match_ = matches_all() || ComputeMayMatch();
   if (ranked()) {
     state_ = State::kPaused;
     return arrow::Status::OK();
@@ -280,7 +286,7 @@ std::vector<bool> TextSearch::Impl::WantedClauses() const {
 
 arrow::Status TextSearch::Impl::PlanPostings() {
   state_ = State::kPostings;
-  ARROW_RETURN_NOT_OK(clauses_.PlanPostings(WantedClauses(), reads_));
+  ARROW_RETURN_NOT_OK(clauses_.PlanPostings(WantedClauses(), options_.length.has_value(), reads_));
   return reads_.empty() ? TakePostings({}) : arrow::Status::OK();
 }
 
@@ -396,6 +402,21 @@ arrow::Result<float> TextSearch::Impl::ExactScore(DocId doc) {
 }
 
 arrow::Status TextSearch::Impl::MatchOrCount() {
+  if (matches_all()) {
+    for (DocId doc = 0; doc < index_.summary().row_count; ++doc) matches_.push_back(doc);
+  } else {
+    ARROW_RETURN_NOT_OK(ScanMatches());
+  }
+  if (options_.length.has_value()) {
+    std::erase_if(matches_, [&](DocId doc) {
+      return (*clauses_.lengths())[doc] != *options_.length ||
+             (filter_ != nullptr && !filter_->Passes(doc));
+    });
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status TextSearch::Impl::ScanMatches() {
   const std::vector<bool> wanted = WantedClauses();
   std::vector<MatchClause> clauses;
   bool has_positive = false;

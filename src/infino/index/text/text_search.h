@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ struct TextSearchOptions {
 
   /// The floor that the query's searches share, or null. Outlives the search.
   SharedFloor* floor = nullptr;
+
+  /// kMatchAll only: of the documents that match, only those of so many tokens. A query without
+  /// clauses then matches all documents.
+  std::optional<uint32_t> length = std::nullopt;
 
   /// What earlier searches found out, or null. Outlives the search.
   PostingsCache* cache = nullptr;
