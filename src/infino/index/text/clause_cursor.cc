@@ -105,12 +105,8 @@ void ClauseCursor::Scores(size_t from, std::span<double> scores) {
 }
 
 arrow::Status ClauseCursor::Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals) {
-  if (const ByteSpan bitmap = Bitmap(); !bitmap.empty()) {
-    LocateInBitmap(bitmap, block_begin(), docs, ordinals);
-    return arrow::Status::OK();
-  }
-  ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> block, Docs());
-  LocateInBlock(block, docs, ordinals);
+  if (postings_.has_value()) return postings_->Locate(docs, ordinals);
+  LocateInBlock(list_->BlockDocs(list_block_), docs, ordinals);
   return arrow::Status::OK();
 }
 

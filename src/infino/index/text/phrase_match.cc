@@ -17,7 +17,7 @@
 namespace infino::text {
 
 PhraseMatcher::PhraseMatcher(std::vector<PhraseWord> words)
-    : words_(std::move(words)), unpacked_(words_.size()) {
+    : words_(std::move(words)), places_(words_.size()) {
   for (size_t i = 0; i < words_.size(); ++i) by_rarity_.push_back(i);
   std::ranges::stable_sort(by_rarity_, {},
                            [this](size_t i) { return words_[i].cursor.document_count(); });
@@ -29,76 +29,92 @@ arrow::Result<PhraseMatches> PhraseMatcher::Run() {
   for (; !lead.at_end(); lead.NextBlock()) {
     ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, lead.Docs());
     docs_.assign(docs.begin(), docs.end());
-    for (const size_t word : std::span(by_rarity_).subspan(1)) {
-      ARROW_RETURN_NOT_OK(Retain(words_[word].cursor));
-    }
-    for (const DocId doc : docs_) {
-      ARROW_ASSIGN_OR_RAISE(const uint32_t frequency, FrequencyIn(doc));
+    for (const size_t word : by_rarity_) ARROW_RETURN_NOT_OK(Retain(word));
+    for (size_t document = 0; document < docs_.size(); ++document) {
+      ARROW_ASSIGN_OR_RAISE(const uint32_t frequency, FrequencyIn(document));
       if (frequency == 0) continue;
-      matches.docs.push_back(doc);
+      matches.docs.push_back(docs_[document]);
       matches.frequencies.push_back(frequency);
     }
   }
   return matches;
 }
 
-/// Keeps those of docs_ that the cursor has.
-arrow::Status PhraseMatcher::Retain(PostingsCursor& cursor) {
+/// Keeps those of docs_ that the word has, and notes their places for it; the places for the words
+/// before are kept in step.
+arrow::Status PhraseMatcher::Retain(size_t word) {
+  PostingsCursor& cursor = words_[word].cursor;
+  Places& here = places_[word];
+  here.blocks.resize(docs_.size());
+  here.ordinals.resize(docs_.size());
+  located_.resize(docs_.size());
   size_t kept = 0;
   for (size_t i = 0; i < docs_.size();) {
     cursor.SeekBlock(docs_[i]);
     if (cursor.at_end()) break;
-    ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> block, cursor.Docs());
-    for (; i < docs_.size() && docs_[i] <= block.back(); ++i) {
+    size_t end = i;
+    for (const DocId last = cursor.block_last(); end < docs_.size() && docs_[end] <= last;) ++end;
+    const std::span<uint8_t> ordinals = std::span(located_).subspan(i, end - i);
+    ARROW_RETURN_NOT_OK(cursor.Locate(std::span<const DocId>(docs_).subspan(i, end - i), ordinals));
+    for (; i < end; ++i) {
+      if (located_[i] == kNotInBlock) continue;
+      for (const size_t before : by_rarity_) {
+        if (before == word) break;
+        places_[before].blocks[kept] = places_[before].blocks[i];
+        places_[before].ordinals[kept] = places_[before].ordinals[i];
+      }
       docs_[kept] = docs_[i];
-      kept += block[SearchBlock(block, docs_[i])] == docs_[i] ? size_t{1} : 0;
+      here.blocks[kept] = static_cast<uint32_t>(cursor.block());
+      here.ordinals[kept] = located_[i];
+      ++kept;
     }
   }
   docs_.resize(kept);
   return arrow::Status::OK();
 }
 
-/// The positions of a word in a document that has it.
-arrow::Result<std::span<const uint32_t>> PhraseMatcher::PositionsIn(size_t word, DocId doc) {
+/// The positions of a word in a document of docs_.
+arrow::Status PhraseMatcher::PositionsIn(size_t word, size_t document,
+                                         std::vector<uint32_t>& positions) {
   PhraseWord& source = words_[word];
-  Unpacked& unpacked = unpacked_[word];
-  source.cursor.SeekBlock(doc);
-  ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, source.cursor.Docs());
-  const size_t ordinal = SearchBlock(docs, doc);
-  if (unpacked.block != source.cursor.block()) {
-    const std::span<const uint32_t> frequencies = source.cursor.Frequencies();
-    ARROW_RETURN_NOT_OK(
-        source.positions.Read(source.cursor.block(), frequencies, unpacked.positions));
-    unpacked.begins.assign(1, 0);
-    for (const uint32_t frequency : frequencies) {
-      unpacked.begins.push_back(unpacked.begins.back() + frequency);
+  Places& here = places_[word];
+  const size_t block = here.blocks[document];
+  if (here.begins_block != block) {
+    source.cursor.GoToBlock(block);
+    uint32_t sum = 0;
+    size_t ordinal = 0;
+    for (const uint32_t frequency : source.cursor.Frequencies()) {
+      here.begins[ordinal++] = sum;
+      sum += frequency;
     }
-    unpacked.block = source.cursor.block();
+    std::fill(here.begins.begin() + static_cast<ptrdiff_t>(ordinal), here.begins.end(), sum);
+    here.begins_block = block;
   }
-  const uint32_t begin = unpacked.begins[ordinal];
-  return std::span<const uint32_t>(unpacked.positions)
-      .subspan(begin, unpacked.begins[ordinal + 1] - begin);
+  const uint8_t ordinal = here.ordinals[document];
+  const uint32_t begin = here.begins[ordinal];
+  return source.positions.ReadOne(block, begin, here.begins[ordinal + 1U] - begin,
+                                  here.begins.back(), positions);
 }
 
-/// How often the phrase stands in a document that has all its words.
-arrow::Result<uint32_t> PhraseMatcher::FrequencyIn(DocId doc) {
+/// How often the phrase stands in a document of docs_.
+arrow::Result<uint32_t> PhraseMatcher::FrequencyIn(size_t document) {
   const size_t rarest = by_rarity_.front();
-  ARROW_ASSIGN_OR_RAISE(const std::span<const uint32_t> first, PositionsIn(rarest, doc));
+  ARROW_RETURN_NOT_OK(PositionsIn(rarest, document, positions_));
   starts_.clear();
-  for (const uint32_t position : first) {
+  for (const uint32_t position : positions_) {
     if (position >= words_[rarest].position) starts_.push_back(position - words_[rarest].position);
   }
   for (const size_t word : std::span(by_rarity_).subspan(1)) {
     if (starts_.empty()) return 0;
-    ARROW_ASSIGN_OR_RAISE(const std::span<const uint32_t> positions, PositionsIn(word, doc));
+    ARROW_RETURN_NOT_OK(PositionsIn(word, document, positions_));
     const uint32_t distance = words_[word].position;
     size_t kept = 0;
     size_t at = 0;
     for (const uint32_t start : starts_) {
       const uint64_t wanted = uint64_t{start} + distance;
-      while (at < positions.size() && positions[at] < wanted) ++at;
-      if (at == positions.size()) break;
-      if (positions[at] == wanted) starts_[kept++] = start;
+      while (at < positions_.size() && positions_[at] < wanted) ++at;
+      if (at == positions_.size()) break;
+      if (positions_[at] == wanted) starts_[kept++] = start;
     }
     starts_.resize(kept);
   }

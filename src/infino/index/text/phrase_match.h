@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include "infino/common/ids.h"
 #include "infino/index/text/positions_reader.h"
 #include "infino/index/text/postings_cursor.h"
+#include "infino/index/text/text_format.h"
 
 namespace infino::text {
 
@@ -38,22 +40,26 @@ class PhraseMatcher {
   [[nodiscard]] arrow::Result<PhraseMatches> Run();
 
  private:
-  /// Where a word's positions in the documents of its current block begin.
-  struct Unpacked {
-    size_t block = SIZE_MAX;
-    std::vector<uint32_t> begins;  // by ordinal of the document, and the end
-    std::vector<uint32_t> positions;
+  /// What is known of one word in the documents of docs_.
+  struct Places {
+    std::vector<uint32_t> blocks;                 // by document: which block of the word's it is in
+    std::vector<uint8_t> ordinals;                // and where there
+    size_t begins_block = SIZE_MAX;               // of which block these are:
+    std::array<uint32_t, kBlockSize + 1> begins;  // where its documents' positions begin
   };
 
-  [[nodiscard]] arrow::Status Retain(PostingsCursor& cursor);
-  [[nodiscard]] arrow::Result<std::span<const uint32_t>> PositionsIn(size_t word, DocId doc);
-  [[nodiscard]] arrow::Result<uint32_t> FrequencyIn(DocId doc);
+  [[nodiscard]] arrow::Status Retain(size_t word);
+  [[nodiscard]] arrow::Status PositionsIn(size_t word, size_t document,
+                                          std::vector<uint32_t>& positions);
+  [[nodiscard]] arrow::Result<uint32_t> FrequencyIn(size_t document);
 
   std::vector<PhraseWord> words_;
-  std::vector<Unpacked> unpacked_;  // by word
   std::vector<size_t> by_rarity_;
-  std::vector<DocId> docs_;       // of the rarest word's block: those that have all words
+  std::vector<DocId> docs_;     // of the rarest word's block: those that have all words
+  std::vector<Places> places_;  // by word
+  std::vector<uint8_t> located_;
   std::vector<uint32_t> starts_;  // in the current document: where the phrase may begin
+  std::vector<uint32_t> positions_;
 };
 
 }  // namespace infino::text

@@ -150,4 +150,41 @@ arrow::Status PositionsReader::Read(size_t block, std::span<const uint32_t> freq
   return arrow::Status::OK();
 }
 
+arrow::Status PositionsReader::ReadOne(size_t block, uint64_t begin, uint32_t count, uint64_t total,
+                                       std::vector<uint32_t>& positions) {
+  size_t ordinal = block;
+  if (!super_blocks_.empty()) {
+    ARROW_RETURN_NOT_OK(LoadSuperBlock(block / kSuperBlockBlocks));
+    ordinal = block % kSuperBlockBlocks;
+  }
+  BlockReader in(blocks_[ordinal]);
+  const uint64_t end = begin + count;
+  const uint64_t packed_end = total / kBlockSize * kBlockSize;
+  positions.clear();
+  uint32_t position = 0;
+  bool fits = true;
+  const auto add = [&](uint32_t difference) {
+    fits = fits && difference <= std::numeric_limits<uint32_t>::max() - position;
+    position += difference;
+    positions.push_back(position);
+  };
+  uint64_t at = 0;
+  for (; at < packed_end && at < end && in.ok(); at += kBlockSize) {
+    const uint32_t width = in.U8();
+    if (width > kBitWidthMax) in.Fail();
+    const ByteSpan packed = in.Bytes(PackedBlockBytes(width));
+    if (!in.ok()) break;
+    const uint64_t last = std::min<uint64_t>(end, at + kBlockSize);
+    for (uint64_t i = std::max(begin, at); i < last; ++i) {
+      add(UnpackAtOfBlock(packed, width, i - at));
+    }
+  }
+  for (; at < end && in.ok(); ++at) {
+    const uint32_t difference = in.Varint32(std::numeric_limits<uint32_t>::max());
+    if (at >= begin) add(difference);
+  }
+  if (!in.ok() || !fits) return CorruptIndex(index_->name(), "positions are malformed");
+  return arrow::Status::OK();
+}
+
 }  // namespace infino::text

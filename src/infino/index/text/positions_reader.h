@@ -31,6 +31,11 @@ class PositionsReader {
   [[nodiscard]] arrow::Status Read(size_t block, std::span<const uint32_t> frequencies,
                                    std::vector<uint32_t>& positions);
 
+  /// Replaces the content of `positions` with those of one document of the block: `count` of them,
+  /// behind `begin` of the documents before it, of `total` in the block.
+  [[nodiscard]] arrow::Status ReadOne(size_t block, uint64_t begin, uint32_t count, uint64_t total,
+                                      std::vector<uint32_t>& positions);
+
  private:
   struct SuperBlock {
     uint64_t offset = 0;

@@ -6,7 +6,10 @@
 #include <span>
 
 #include <arrow/result.h>
+#include <arrow/status.h>
 
+#include "infino/codec/sorted_block.h"
+#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/block_reader.h"
 #include "infino/index/text/term_postings.h"
@@ -39,6 +42,16 @@ void PostingsCursor::SeekBlock(DocId doc) {
   const auto found = std::ranges::lower_bound(blocks.subspan(low, high - low), doc, {},
                                               &TermPostings::Block::last);
   MoveTo(low + static_cast<size_t>(found - blocks.subspan(low, high - low).begin()));
+}
+
+arrow::Status PostingsCursor::Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals) {
+  if (const ByteSpan bitmap = postings_->BitmapOf(block_); !bitmap.empty()) {
+    LocateInBitmap(bitmap, block_begin(), docs, ordinals);
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> block, Docs());
+  LocateInBlock(block, docs, ordinals);
+  return arrow::Status::OK();
 }
 
 arrow::Result<std::span<const DocId>> PostingsCursor::DecodeDocs() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/status.h>
 
 #include "infino/common/ids.h"
 #include "infino/index/text/term_postings.h"
@@ -64,6 +65,10 @@ class PostingsCursor {
     if (!decoded_docs_.empty()) return decoded_docs_;
     return DecodeDocs();
   }
+
+  /// Sets ordinals[i] to that of docs[i] in the block, or to kNotInBlock. REQUIRES: ascending, none
+  /// below block_begin(), as many of both. kCorrupt as Docs.
+  [[nodiscard]] arrow::Status Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals);
 
   /// What Docs() returned. REQUIRES: it succeeded.
   [[nodiscard]] std::span<const DocId> decoded_docs() const { return decoded_docs_; }

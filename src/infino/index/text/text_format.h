@@ -64,7 +64,4 @@ static_assert(kTermLengthMax + kImpactsMax * 10 + 128 < kDictionaryBlockMax);
 /// Encoded positions of a term with one document stand in the dictionary up to this many bytes.
 inline constexpr size_t kInlinePositionsMax = 16;
 
-/// How much of a term's postings is read before its skip data is known.
-inline constexpr int64_t kFirstReadMax = int64_t{1} << 20;
-
 }  // namespace infino::text
