@@ -169,7 +169,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{.superfiles = 7, .thread_count = 1, .local = true},
                       Layout{.superfiles = 7, .thread_count = 8},
                       Layout{.superfiles = 60, .thread_count = 1},
-                      Layout{.superfiles = 60, .thread_count = 8, .local = true}));
+                      Layout{.superfiles = 60, .thread_count = 8, .local = true},
+                      Layout{.superfiles = 300, .thread_count = 2}));
 
 TEST(SearchOracleParameters, ScoresWithTheParametersOfTheCall) {
   const Exam& exam = LargeExam();
