@@ -44,9 +44,6 @@ constexpr int64_t kRepeatsMin = 4;
 constexpr int64_t kBatchesPerPage = 4;
 constexpr int64_t kWriteBatchMax = 256;
 
-/// A hit decodes its page from the start, so even pages of tiny values end here.
-constexpr int64_t kPageRowsMax = 1024;
-
 /// Page bounds longer than this are left out: those of long text help nobody.
 constexpr size_t kPageBoundsMax = 64;
 

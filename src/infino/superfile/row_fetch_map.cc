@@ -120,6 +120,7 @@ void RowFetchMap::AddRowGroup(int64_t row_count, std::vector<ChunkPages> leaves)
   for (const ChunkPages& leaf : leaves) {
     memory_bytes_ +=
         static_cast<int64_t>(sizeof(ChunkPages) + (leaf.pages.capacity() * sizeof(PagePlace)));
+    dictionary_bytes_ += leaf.dictionary.length;
   }
   row_groups_.push_back(std::move(leaves));
 }

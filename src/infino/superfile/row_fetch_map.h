@@ -70,11 +70,15 @@ class RowFetchMap {
 
   [[nodiscard]] int64_t memory_bytes() const { return memory_bytes_; }
 
+  /// Of all dictionary pages, as they stand in the file.
+  [[nodiscard]] int64_t dictionary_bytes() const { return dictionary_bytes_; }
+
  private:
   Compression compression_;
   std::vector<int64_t> starts_ = {0};
   std::vector<std::vector<ChunkPages>> row_groups_;
   int64_t memory_bytes_ = 0;
+  int64_t dictionary_bytes_ = 0;
 };
 
 /// Parquet's name of our compression.

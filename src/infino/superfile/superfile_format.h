@@ -28,6 +28,9 @@ inline constexpr size_t kInlineRowMapMax = size_t{64} << 10;
 inline constexpr int64_t kRowGroupRowsMax = int64_t{64} << 10;
 inline constexpr int64_t kRowGroupBytesMax = int64_t{32} << 20;
 
+/// No page has more rows.
+inline constexpr int64_t kPageRowsMax = 1024;
+
 /// DocId is 32 bits wide.
 inline constexpr int64_t kSuperfileRowsMax = (int64_t{1} << 32) - 1;
 

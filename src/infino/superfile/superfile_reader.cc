@@ -31,12 +31,18 @@
 #include "infino/superfile/id_map.h"
 #include "infino/superfile/leaf_columns.h"
 #include "infino/superfile/open_section.h"
+#include "infino/superfile/page_dictionaries.h"
 #include "infino/superfile/row_fetch_map.h"
 #include "infino/superfile/superfile_format.h"
 #include "infino/superfile/table_schema.h"
 
 namespace infino {
 namespace {
+
+/// What decoded dictionaries may take: this much, and no more than a multiple of what they take in
+/// the file.
+constexpr int64_t kDictionaryBytesMax = int64_t{256} << 10;
+constexpr int64_t kDictionaryGrowth = 16;
 
 ByteSpan SpanOf(const arrow::Buffer& buffer) {
   return {buffer.data(), static_cast<size_t>(buffer.size())};
@@ -128,13 +134,15 @@ class OpenedSuperfile final : public SuperfileReader {
     return arrow::Status::OK();
   }
 
+  [[nodiscard]] PageDictionaries& dictionaries() const override { return *dictionaries_; }
+
   [[nodiscard]] const BlockChecksums& block_checksums() const override { return blocks_; }
 
   [[nodiscard]] const ByteRange& open_section() const override { return place_; }
 
   [[nodiscard]] int64_t memory_bytes() const override {
     // The text indexes count their open parts, which are views of `bytes_`.
-    int64_t total = bytes_->size() + ids_.memory_bytes();
+    int64_t total = bytes_->size() + ids_.memory_bytes() + dictionaries_->budget_bytes();
     for (const auto& [field_id, text] : texts_) {
       const OpenPart* part = section_.FindPart(PartKind::kText, field_id);
       total += text.index->memory_bytes() - static_cast<int64_t>(part->bytes.size());
@@ -208,10 +216,14 @@ class OpenedSuperfile final : public SuperfileReader {
 
   arrow::Status OpenRowMap() {
     const OpenPart* part = section_.FindPart(PartKind::kRowMap);
+    int64_t dictionary_budget = kDictionaryBytesMax;
     if (part != nullptr) {
       ARROW_ASSIGN_OR_RAISE(row_map_, RowFetchMap::Parse(part->bytes, name_, RowMapLimits()));
-      return arrow::Status::OK();
+      dictionary_budget =
+          std::min(dictionary_budget, row_map_->dictionary_bytes() * kDictionaryGrowth);
     }
+    dictionaries_ = std::make_unique<PageDictionaries>(dictionary_budget);
+    if (part != nullptr) return arrow::Status::OK();
     if (section_.FindRegion(RegionKind::kRowMap) != nullptr) return arrow::Status::OK();
     return Corrupt("there is no row map");
   }
@@ -235,6 +247,7 @@ class OpenedSuperfile final : public SuperfileReader {
   std::map<int32_t, Text> texts_;
   std::vector<SuperfileRegion> regions_;
 
+  std::unique_ptr<PageDictionaries> dictionaries_;
   mutable std::mutex row_map_mutex_;
   mutable std::shared_ptr<const RowFetchMap> row_map_;
 };

@@ -18,6 +18,7 @@
 namespace infino {
 
 class BlockChecksums;
+class PageDictionaries;
 class RowFetchMap;
 
 /// One region of a superfile as its directory names it.
@@ -74,6 +75,9 @@ class SuperfileReader {
 
   /// Hands over the bytes of row_map_place(); kept for all users of the reader. Thread-safe.
   [[nodiscard]] virtual arrow::Status SetRowMap(std::shared_ptr<arrow::Buffer> bytes) const = 0;
+
+  /// Dictionary pages that were decoded already, for all users of the reader. Thread-safe.
+  [[nodiscard]] virtual PageDictionaries& dictionaries() const = 0;
 
   /// The checksums of the row groups, for readers of long stretches of them.
   [[nodiscard]] virtual const BlockChecksums& block_checksums() const = 0;
