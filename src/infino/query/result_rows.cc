@@ -33,7 +33,7 @@ namespace infino {
 namespace {
 
 /// About what one page of one column costs to decode; see SuperfileWriter.
-constexpr int64_t kPageBytes = 8 << 10;
+constexpr int64_t kPageBytes = 4 << 10;
 
 /// Rows of one superfile, in the order in which the result needs them.
 struct FileRows {

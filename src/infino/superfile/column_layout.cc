@@ -73,6 +73,24 @@ bool WantsDictionary(const arrow::Array& leaf) {
          BytesOf(**distinct) <= kDictionaryPageMax;
 }
 
+/// How a leaf without a dictionary is encoded: numbers as differences, and lengths apart from the
+/// bytes they belong to. Both take less than plain values, and compression has less to do.
+parquet::Encoding::type EncodingOf(const arrow::Array& leaf,
+                                   const parquet::ColumnDescriptor& column) {
+  if (leaf.type_id() == arrow::Type::NA) return parquet::Encoding::PLAIN;
+  switch (column.physical_type()) {
+    case parquet::Type::INT32:
+    case parquet::Type::INT64:
+      return parquet::Encoding::DELTA_BINARY_PACKED;
+    case parquet::Type::BYTE_ARRAY:
+      return parquet::Encoding::DELTA_LENGTH_BYTE_ARRAY;
+    case parquet::Type::BOOLEAN:
+      return parquet::Encoding::RLE;
+    default:
+      return parquet::Encoding::PLAIN;
+  }
+}
+
 /// The first rows of every leaf.
 arrow::Result<std::vector<std::shared_ptr<arrow::Array>>> SampleLeaves(const arrow::Table& sample) {
   std::vector<std::shared_ptr<arrow::Array>> leaves;
@@ -99,12 +117,13 @@ arrow::Result<std::shared_ptr<parquet::WriterProperties>> ChooseLayout(
   int64_t widest_value = 1;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const arrow::Array& leaf = *leaves[i];
-    const std::string path = schema.Column(static_cast<int>(i))->path()->ToDotString();
+    const parquet::ColumnDescriptor& column = *schema.Column(static_cast<int>(i));
+    const std::string path = column.path()->ToDotString();
     const bool dictionary = i != 0 && WantsDictionary(leaf);
     if (dictionary) {
       builder.enable_dictionary(path);
     } else {
-      builder.disable_dictionary(path);
+      builder.disable_dictionary(path)->encoding(path, EncodingOf(leaf, column));
       widest_value = std::max(widest_value, BytesOf(leaf) / std::max<int64_t>(leaf.length(), 1));
     }
   }

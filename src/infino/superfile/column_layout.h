@@ -13,7 +13,7 @@
 namespace infino {
 
 /// About how many bytes of values a data page holds; with rows wider than that, one row.
-inline constexpr int64_t kDataPageSize = int64_t{8} << 10;
+inline constexpr int64_t kDataPageSize = int64_t{4} << 10;
 
 /// How the columns of a superfile are cut into pages and encoded, decided by `sample`, its first
 /// rows: dictionaries where values repeat, few rows between page boundaries where cells are wide.
