@@ -14,6 +14,7 @@
 #include <arrow/status.h>
 
 #include "infino/codec/bit_packing.h"
+#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/index/text/block_reader.h"
 #include "infino/index/text/term_entry.h"
@@ -21,6 +22,17 @@
 #include "infino/index/text/text_index_reader.h"
 
 namespace infino::text {
+namespace {
+
+size_t BlockTotal(const TermEntry& entry) {
+  return (size_t{entry.document_frequency} + kBlockSize - 1) / kBlockSize;
+}
+
+ByteSpan BytesOf(const arrow::Buffer& buffer) {
+  return {buffer.data(), static_cast<size_t>(buffer.size())};
+}
+
+}  // namespace
 
 arrow::Result<PositionsReader> PositionsReader::Make(const TextIndexReader& index,
                                                      const TermEntry& entry,
@@ -30,10 +42,9 @@ arrow::Result<PositionsReader> PositionsReader::Make(const TextIndexReader& inde
     reader.blocks_ = {entry.inline_positions};
     return reader;
   }
-  reader.bytes_ = {reader.buffer_->data(), static_cast<size_t>(reader.buffer_->size())};
+  reader.bytes_ = BytesOf(*reader.buffer_);
   if (entry.document_frequency > kBlockSize) {
-    const size_t blocks = (size_t{entry.document_frequency} + kBlockSize - 1) / kBlockSize;
-    ARROW_RETURN_NOT_OK(reader.OpenSkipData(blocks));
+    ARROW_RETURN_NOT_OK(reader.OpenSkipData(BlockTotal(entry), reader.bytes_.size()));
     return reader;
   }
   if (reader.bytes_.size() < kChecksumSize) {
@@ -47,7 +58,35 @@ arrow::Result<PositionsReader> PositionsReader::Make(const TextIndexReader& inde
   return reader;
 }
 
-arrow::Status PositionsReader::OpenSkipData(size_t block_count) {
+arrow::Result<PositionsReader> PositionsReader::MakePiecewise(const TextIndexReader& index,
+                                                              const TermEntry& entry,
+                                                              std::shared_ptr<arrow::Buffer> head) {
+  PositionsReader reader(index, std::move(head));
+  reader.bytes_ = BytesOf(*reader.buffer_);
+  ARROW_RETURN_NOT_OK(reader.OpenSkipData(BlockTotal(entry), entry.positions_length));
+  return reader;
+}
+
+int64_t PositionsReader::HeadBytes(const TermEntry& entry) {
+  constexpr uint64_t kEntrySizeMax = 14;
+  const uint64_t super_blocks = (BlockTotal(entry) + kSuperBlockBlocks - 1) / kSuperBlockBlocks;
+  return static_cast<int64_t>(
+      std::min(super_blocks * kEntrySizeMax + kChecksumSize, entry.positions_length));
+}
+
+ByteRange PositionsReader::SuperBlockRange(size_t ordinal) const {
+  const SuperBlock& super_block = super_blocks_[ordinal];
+  return {.offset = static_cast<int64_t>(super_block.offset),
+          .length = static_cast<int64_t>(super_block.length)};
+}
+
+arrow::Status PositionsReader::OpenSuperBlock(size_t ordinal,
+                                              std::shared_ptr<arrow::Buffer> bytes) {
+  buffer_ = std::move(bytes);
+  return LoadSuperBlock(ordinal, BytesOf(*buffer_));
+}
+
+arrow::Status PositionsReader::OpenSkipData(size_t block_count, uint64_t length) {
   block_count_ = block_count;
   const size_t count = (block_count + kSuperBlockBlocks - 1) / kSuperBlockBlocks;
   constexpr size_t kEntrySizeMin = 5;
@@ -56,8 +95,8 @@ arrow::Status PositionsReader::OpenSkipData(size_t block_count) {
   }
   BlockReader in(bytes_);
   for (size_t i = 0; i < count; ++i) {
-    const uint64_t length = in.Varint(bytes_.size());
-    super_blocks_.push_back({.length = length, .checksum = in.U32()});
+    const uint64_t size = in.Varint(length);
+    super_blocks_.push_back({.length = size, .checksum = in.U32()});
   }
   const size_t size = in.offset();
   if (!ChecksumMatches(bytes_.first(size), in.U32()) || !in.ok()) {
@@ -66,23 +105,20 @@ arrow::Status PositionsReader::OpenSkipData(size_t block_count) {
   uint64_t offset = in.offset();
   for (SuperBlock& super_block : super_blocks_) {
     super_block.offset = offset;
-    if (super_block.length > bytes_.size() - offset) in.Fail();
+    if (super_block.length > length - offset) in.Fail();
     offset += super_block.length;
     if (!in.ok()) break;
   }
-  if (!in.ok() || offset != bytes_.size()) {
+  if (!in.ok() || offset != length) {
     return CorruptIndex(index_->name(), "positions have another size than they say");
   }
   return arrow::Status::OK();
 }
 
-arrow::Status PositionsReader::LoadSuperBlock(size_t ordinal) {
-  if (ordinal == loaded_) return arrow::Status::OK();
-  const SuperBlock& super_block = super_blocks_[ordinal];
-  const ByteSpan bytes = bytes_.subspan(super_block.offset, super_block.length);
+arrow::Status PositionsReader::LoadSuperBlock(size_t ordinal, ByteSpan bytes) {
   loaded_ = SIZE_MAX;
   blocks_.clear();
-  if (!ChecksumMatches(bytes, super_block.checksum)) {
+  if (!ChecksumMatches(bytes, super_blocks_[ordinal].checksum)) {
     return CorruptIndex(index_->name(), "checksum of positions does not match");
   }
   const size_t count =
@@ -126,16 +162,29 @@ arrow::Status PositionsReader::Decode(ByteSpan block, uint64_t count,
   return arrow::Status::OK();
 }
 
-arrow::Status PositionsReader::Read(size_t block, std::span<const uint32_t> frequencies,
-                                    std::vector<uint32_t>& positions) {
+/// The bytes of a block, of whichever super-block.
+arrow::Result<ByteSpan> PositionsReader::BlockBytes(size_t block) {
+  if (super_blocks_.empty()) return blocks_[block];
+  const size_t wanted = block / kSuperBlockBlocks;
+  if (wanted != loaded_) {
+    const SuperBlock& super_block = super_blocks_[wanted];
+    ARROW_RETURN_NOT_OK(
+        LoadSuperBlock(wanted, bytes_.subspan(super_block.offset, super_block.length)));
+  }
+  return blocks_[block % kSuperBlockBlocks];
+}
+
+arrow::Status PositionsReader::ReadDifferences(size_t block, std::span<const uint32_t> frequencies,
+                                               std::vector<uint32_t>& differences) {
   uint64_t count = 0;
   for (const uint32_t frequency : frequencies) count += frequency;
-  size_t ordinal = block;
-  if (!super_blocks_.empty()) {
-    ARROW_RETURN_NOT_OK(LoadSuperBlock(block / kSuperBlockBlocks));
-    ordinal = block % kSuperBlockBlocks;
-  }
-  ARROW_RETURN_NOT_OK(Decode(blocks_[ordinal], count, positions));
+  ARROW_ASSIGN_OR_RAISE(const ByteSpan bytes, BlockBytes(block));
+  return Decode(bytes, count, differences);
+}
+
+arrow::Status PositionsReader::Read(size_t block, std::span<const uint32_t> frequencies,
+                                    std::vector<uint32_t>& positions) {
+  ARROW_RETURN_NOT_OK(ReadDifferences(block, frequencies, positions));
   size_t at = 0;
   for (const uint32_t frequency : frequencies) {
     uint32_t position = 0;
@@ -152,12 +201,8 @@ arrow::Status PositionsReader::Read(size_t block, std::span<const uint32_t> freq
 
 arrow::Status PositionsReader::ReadOne(size_t block, uint64_t begin, uint32_t count, uint64_t total,
                                        std::vector<uint32_t>& positions) {
-  size_t ordinal = block;
-  if (!super_blocks_.empty()) {
-    ARROW_RETURN_NOT_OK(LoadSuperBlock(block / kSuperBlockBlocks));
-    ordinal = block % kSuperBlockBlocks;
-  }
-  BlockReader in(blocks_[ordinal]);
+  ARROW_ASSIGN_OR_RAISE(const ByteSpan bytes, BlockBytes(block));
+  BlockReader in(bytes);
   const uint64_t end = begin + count;
   const uint64_t packed_end = total / kBlockSize * kBlockSize;
   positions.clear();

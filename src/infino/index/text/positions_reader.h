@@ -10,6 +10,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/text_index_reader.h"
@@ -25,6 +26,21 @@ class PositionsReader {
   [[nodiscard]] static arrow::Result<PositionsReader> Make(const TextIndexReader& index,
                                                            const TermEntry& entry,
                                                            std::shared_ptr<arrow::Buffer> bytes);
+
+  /// For one pass from front to back with a super-block in memory at a time, over the positions of
+  /// a term of more than kBlockSize documents: `head` are their first HeadBytes(), and each
+  /// super-block is opened before its blocks are read.
+  [[nodiscard]] static arrow::Result<PositionsReader> MakePiecewise(
+      const TextIndexReader& index, const TermEntry& entry, std::shared_ptr<arrow::Buffer> head);
+  [[nodiscard]] static int64_t HeadBytes(const TermEntry& entry);
+
+  /// Relative to the start of the positions.
+  [[nodiscard]] ByteRange SuperBlockRange(size_t ordinal) const;
+  [[nodiscard]] arrow::Status OpenSuperBlock(size_t ordinal, std::shared_ptr<arrow::Buffer> bytes);
+
+  /// Like Read, but each position as the difference to the one before in its document.
+  [[nodiscard]] arrow::Status ReadDifferences(size_t block, std::span<const uint32_t> frequencies,
+                                              std::vector<uint32_t>& differences);
 
   /// Replaces the content of `positions` with those of the block's documents, one document after
   /// the other, ascending in each. `frequencies` are the block's, and say how many each has.
@@ -46,8 +62,10 @@ class PositionsReader {
   PositionsReader(const TextIndexReader& index, std::shared_ptr<arrow::Buffer> buffer)
       : index_(&index), buffer_(std::move(buffer)) {}
 
-  [[nodiscard]] arrow::Status OpenSkipData(size_t block_count);
-  [[nodiscard]] arrow::Status LoadSuperBlock(size_t ordinal);
+  /// `length` is that of the positions, of which bytes_ has the beginning.
+  [[nodiscard]] arrow::Status OpenSkipData(size_t block_count, uint64_t length);
+  [[nodiscard]] arrow::Status LoadSuperBlock(size_t ordinal, ByteSpan bytes);
+  [[nodiscard]] arrow::Result<ByteSpan> BlockBytes(size_t block);
   [[nodiscard]] arrow::Status Decode(ByteSpan block, uint64_t count,
                                      std::vector<uint32_t>& differences) const;
 

@@ -138,21 +138,29 @@ arrow::Result<std::optional<TermEntry>> DictionaryBlock::Find(std::string_view t
 
 arrow::Status DictionaryBlock::ForEach(
     const std::function<bool(std::string_view term, const TermEntry& entry)>& visit) const {
-  BlockReader in(entries_);
-  TermEntry entry;
-  std::string term;
-  uint64_t offset = base_;
-  for (uint64_t i = 0; i < count_; ++i) {
-    const TermSuffix next = ReadSuffix(in, term.size());
-    term.resize(next.shared);
-    term += next.suffix;
-    ReadEntry(in, *index_, offset, entry);
-    if (!in.ok()) return CorruptIndex(index_->name(), "dictionary block is malformed");
-    offset = EndOf(entry);
-    if (!visit(term, entry)) return arrow::Status::OK();
+  DictionaryCursor cursor(*this);
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const bool found, cursor.Next());
+    if (!found || !visit(cursor.term(), cursor.entry())) return arrow::Status::OK();
   }
-  if (in.remaining() != 0) return CorruptIndex(index_->name(), "bytes behind the last entry");
-  return arrow::Status::OK();
+}
+
+DictionaryCursor::DictionaryCursor(const DictionaryBlock& block)
+    : index_(block.index_), in_(block.entries_), left_(block.count_), offset_(block.base_) {}
+
+arrow::Result<bool> DictionaryCursor::Next() {
+  if (left_ == 0) {
+    if (in_.remaining() != 0) return CorruptIndex(index_->name(), "bytes behind the last entry");
+    return false;
+  }
+  --left_;
+  const TermSuffix next = ReadSuffix(in_, term_.size());
+  term_.resize(next.shared);
+  term_ += next.suffix;
+  ReadEntry(in_, *index_, offset_, entry_);
+  if (!in_.ok()) return CorruptIndex(index_->name(), "dictionary block is malformed");
+  offset_ = EndOf(entry_);
+  return true;
 }
 
 }  // namespace infino::text

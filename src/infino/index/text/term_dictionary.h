@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
 
 #include "infino/common/bytes.h"
+#include "infino/index/text/block_reader.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/text_index_reader.h"
 
@@ -30,6 +32,8 @@ class DictionaryBlock {
       const std::function<bool(std::string_view term, const TermEntry& entry)>& visit) const;
 
  private:
+  friend class DictionaryCursor;
+
   DictionaryBlock(const TextIndexReader& index, ByteSpan entries, uint64_t base, uint64_t count)
       : index_(&index), entries_(entries), base_(base), count_(count) {}
 
@@ -37,6 +41,29 @@ class DictionaryBlock {
   ByteSpan entries_;
   uint64_t base_;  // where the postings of the first entry start
   uint64_t count_;
+};
+
+/// Walks the entries of a block in order. The block's bytes and the index outlive it.
+class DictionaryCursor {
+ public:
+  explicit DictionaryCursor(const DictionaryBlock& block);
+
+  /// Moves to the next entry, at first to the first one; false past the last. kCorrupt for bytes
+  /// that break the format.
+  [[nodiscard]] arrow::Result<bool> Next();
+
+  /// Of the current entry. Valid until the next move.
+  [[nodiscard]] std::string_view term() const { return term_; }
+
+  [[nodiscard]] const TermEntry& entry() const { return entry_; }
+
+ private:
+  const TextIndexReader* index_;
+  BlockReader in_;
+  uint64_t left_;
+  uint64_t offset_;
+  std::string term_;
+  TermEntry entry_;
 };
 
 }  // namespace infino::text

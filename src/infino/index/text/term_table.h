@@ -94,6 +94,8 @@ class TermTable {
 
   [[nodiscard]] uint32_t size() const { return size_; }
 
+  [[nodiscard]] bool has_positions() const { return has_positions_; }
+
   [[nodiscard]] int64_t memory_bytes() const;
 
   /// Replaces the content of `out` with the term's bytes.

@@ -26,6 +26,7 @@
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
 #include "infino/index/text/term_table.h"
+#include "infino/index/text/term_table_writer.h"
 #include "infino/index/text/text_format.h"
 #include "infino/index/text/text_index_writer.h"
 #include "infino/index_spec.h"
@@ -79,12 +80,10 @@ class TextIndexBuilder::Impl {
   }
 
   arrow::Result<FinishedTextIndex> Finish(arrow::io::OutputStream& sink, const TermVisitor& visit) {
-    TextIndexWriter writer(sink, {.superfile = superfile_,
-                                  .analyzer = options_.analyzer,
-                                  .stopwords = options_.stopwords.value_or(""),
-                                  .stemmer = options_.stemmer.value_or(""),
-                                  .has_positions = options_.positions});
-    return writer.Write(terms_, lengths_, visit);
+    TextIndexWriter writer(sink, Head(), lengths_, visit);
+    ARROW_RETURN_NOT_OK(writer.Begin());
+    ARROW_RETURN_NOT_OK(WriteTerms(terms_, writer));
+    return writer.Finish();
   }
 
  private:
@@ -171,6 +170,15 @@ class TextIndexBuilder::Impl {
   void AddPosition(PositionRecord& record, bool first, uint32_t position) {
     record.stream.AppendVarint(first ? position : position - record.last, terms_.arena());
     record.last = position;
+  }
+
+  [[nodiscard]] TextIndexHead Head() const {
+    return {.superfile = superfile_,
+            .analyzer = {.name = options_.analyzer,
+                         .revision = kAnalysisRevision,
+                         .stopwords = options_.stopwords.value_or(""),
+                         .stemmer = options_.stemmer.value_or("")},
+            .has_positions = options_.positions};
   }
 
   std::unique_ptr<Analyzer> analyzer_;

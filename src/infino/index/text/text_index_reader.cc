@@ -154,8 +154,7 @@ arrow::Status TextIndexReader::ParseDictionary(ByteReader& in) {
   return arrow::Status::OK();
 }
 
-/// The block that a value of the transducer stands for, as a range of the blob.
-arrow::Result<ByteRange> TextIndexReader::BlockAt(uint64_t value) const {
+arrow::Result<ByteRange> TextIndexReader::DictionaryBlockAt(uint64_t value) const {
   const uint64_t offset = value >> kBlockLengthBits;
   const uint64_t length = value & kDictionaryBlockMax;
   const auto size = static_cast<uint64_t>(sections_.dictionary.length);
@@ -171,7 +170,7 @@ arrow::Result<std::optional<ByteRange>> TextIndexReader::FindDictionaryBlock(
   if (term < summary_.min_term || term > summary_.max_term) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> found, blocks_->FindFloor(term));
   if (!found.has_value()) return std::nullopt;
-  return BlockAt(*found);
+  return DictionaryBlockAt(*found);
 }
 
 arrow::Result<std::vector<ByteRange>> TextIndexReader::FindDictionaryBlocks(
@@ -181,13 +180,13 @@ arrow::Result<std::vector<ByteRange>> TextIndexReader::FindDictionaryBlocks(
   if (prefix < summary_.min_term && !summary_.min_term.starts_with(prefix)) return blocks;
   ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> floor, blocks_->FindFloor(prefix));
   if (floor.has_value()) {
-    ARROW_ASSIGN_OR_RAISE(const ByteRange block, BlockAt(*floor));
+    ARROW_ASSIGN_OR_RAISE(const ByteRange block, DictionaryBlockAt(*floor));
     blocks.push_back(block);
   }
   FstReader::Cursor cursor = blocks_->MakeCursor();
   ARROW_RETURN_NOT_OK(cursor.Seek(prefix));
   while (cursor.valid() && cursor.key().starts_with(prefix)) {
-    ARROW_ASSIGN_OR_RAISE(const ByteRange block, BlockAt(cursor.value()));
+    ARROW_ASSIGN_OR_RAISE(const ByteRange block, DictionaryBlockAt(cursor.value()));
     if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
     ARROW_RETURN_NOT_OK(cursor.Next());
   }

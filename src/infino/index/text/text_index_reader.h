@@ -95,11 +95,17 @@ class TextIndexReader {
   [[nodiscard]] arrow::Result<std::vector<ByteRange>> FindDictionaryBlocks(
       std::string_view prefix) const;
 
+  /// Walks the dictionary's blocks in order; the cursor's values are for DictionaryBlockAt.
+  /// REQUIRES: !inline_dictionary(). The reader outlives the cursor.
+  [[nodiscard]] FstReader::Cursor DictionaryBlocks() const { return blocks_->MakeCursor(); }
+
+  /// Where the block is in the blob.
+  [[nodiscard]] arrow::Result<ByteRange> DictionaryBlockAt(uint64_t value) const;
+
   /// About what the reader holds in memory, in bytes, the open part's buffer included.
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
-  [[nodiscard]] arrow::Result<ByteRange> BlockAt(uint64_t value) const;
   [[nodiscard]] arrow::Status Parse(int64_t blob_length);
   [[nodiscard]] arrow::Status ParseSummary(ByteReader& in);
   [[nodiscard]] arrow::Status ParseSections(ByteReader& in, int64_t blob_length);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,10 +17,8 @@
 #include "infino/common/checksum.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/dictionary_writer.h"
-#include "infino/index/text/impacts.h"
 #include "infino/index/text/length_array.h"
 #include "infino/index/text/term_entry.h"
-#include "infino/index/text/term_table.h"
 #include "infino/index/text/text_format.h"
 #include "infino/index/text/text_index_builder.h"
 #include "infino/index/text/text_index_reader.h"
@@ -29,17 +27,6 @@ namespace infino::text {
 namespace {
 
 constexpr size_t kPendingMax = size_t{256} << 10;
-constexpr size_t kFetchAhead = 8;
-
-/// Reads a varint that a builder wrote. Such bytes never left memory.
-uint32_t NextVarint(std::span<const uint8_t> bytes, size_t& at) {
-  uint32_t value = 0;
-  for (uint32_t shift = 0;; shift += 7) {
-    const uint8_t byte = bytes[at++];
-    value |= static_cast<uint32_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
-  }
-}
 
 void WriteRange(const ByteRange& range, ByteWriter& out) {
   out.WriteVarint(static_cast<uint64_t>(range.offset));
@@ -48,8 +35,14 @@ void WriteRange(const ByteRange& range, ByteWriter& out) {
 
 }  // namespace
 
-TextIndexWriter::TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head)
-    : sink_(sink), head_(std::move(head)), dictionary_(head_.has_positions) {}
+TextIndexWriter::TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head,
+                                 std::span<const uint32_t> lengths,
+                                 const TextIndexBuilder::TermVisitor& visit)
+    : sink_(sink),
+      head_(std::move(head)),
+      lengths_(lengths),
+      visit_(visit),
+      dictionary_(head_.has_positions) {}
 
 arrow::Status TextIndexWriter::Put(ByteSpan bytes) {
   pending_.WriteBytes(bytes);
@@ -76,14 +69,38 @@ arrow::Status TextIndexWriter::WriteHead() {
   return Put(head.bytes());
 }
 
-void TextIndexWriter::EncodeBlock(uint32_t count, std::span<const uint32_t> lengths,
-                                  bool is_single) {
+arrow::Status TextIndexWriter::Begin() {
+  sections_.postings.offset = kBlobHeadSize;
+  return WriteHead();
+}
+
+void TextIndexWriter::BeginTerm() {
+  entry_.document_frequency = 0;
+  entry_.total_frequency = 0;
+  entry_.skip_length = 0;
+  entry_.postings_length = 0;
+  entry_.positions_length = 0;
+  entry_.inline_positions = {};
+  entry_.offset = written_ - static_cast<uint64_t>(sections_.postings.offset);
+  in_block_ = 0;
+  differences_.clear();
+}
+
+void TextIndexWriter::EncodeBlock(bool is_last) {
+  const uint32_t count = in_block_;
+  if (entry_.document_frequency == 0) {
+    // More than one block is all that matters of what is still to come.
+    const uint32_t document_count = is_last ? count : count + 1;
+    if (document_count > 1) postings_.Begin(document_count);
+    if (head_.has_positions) positions_.Begin(document_count);
+  }
+  entry_.document_frequency += count;
   const std::span<const uint32_t> frequencies = std::span(frequencies_).first(count);
   for (uint32_t i = 0; i < count; ++i) {
-    doc_lengths_[i] = lengths[docs_[i]];
+    doc_lengths_[i] = lengths_[docs_[i]];
     entry_.total_frequency += frequencies[i];
   }
-  if (is_single) {
+  if (is_last && entry_.document_frequency == 1) {
     entry_.single_doc = docs_[0];
     entry_.impacts.assign(1, {.frequency = frequencies_[0], .length = doc_lengths_[0]});
   } else {
@@ -91,52 +108,23 @@ void TextIndexWriter::EncodeBlock(uint32_t count, std::span<const uint32_t> leng
                    .frequencies = frequencies,
                    .lengths = std::span(doc_lengths_).first(count)});
   }
-  if (!head_.has_positions) return;
+  if (head_.has_positions) positions_.Add(differences_);
   differences_.clear();
-  const uint64_t total = std::reduce(frequencies.begin(), frequencies.end(), uint64_t{0});
-  for (uint64_t i = 0; i < total; ++i) {
-    differences_.push_back(NextVarint(raw_positions_, positions_at_));
-  }
-  positions_.Add(differences_);
+  in_block_ = 0;
 }
 
-void TextIndexWriter::EncodePostings(const TermRecord& record, std::span<const uint32_t> lengths) {
-  const uint32_t document_count = record.document_count;
-  const bool is_single = document_count == 1;
-  DocId doc = record.first_doc;
-  uint32_t in_block = 0;
-  for (uint32_t i = 0; i < document_count; ++i) {
-    docs_[in_block] = doc;
-    if (i + 1 < document_count) {
-      const uint32_t code = NextVarint(raw_postings_, postings_at_);
-      frequencies_[in_block] = (code & 1) != 0 ? 1 : NextVarint(raw_postings_, postings_at_);
-      doc += code / 2;
-    } else {
-      frequencies_[in_block] = record.frequency;
-    }
-    if (++in_block == kBlockSize || i + 1 == document_count) {
-      EncodeBlock(in_block, lengths, is_single);
-      in_block = 0;
-    }
-  }
+arrow::Status TextIndexWriter::EndTerm(std::string_view term) {
+  if (in_block_ == 0) return arrow::Status::OK();
+  EncodeBlock(/*is_last=*/true);
+  ARROW_RETURN_NOT_OK(PutTerm());
+  if (summary_.term_count++ == 0) summary_.min_term = term;
+  summary_.max_term = term;
+  if (visit_) visit_(term);
+  return dictionary_.Add(term, entry_);
 }
 
-arrow::Status TextIndexWriter::WriteTerm(TermTable& terms, uint32_t id,
-                                         std::span<const uint32_t> lengths) {
-  const TermRecord& record = terms.record(id);
-  record.postings.CopyTo(terms.arena(), raw_postings_);
-  if (head_.has_positions) terms.positions(id).stream.CopyTo(terms.arena(), raw_positions_);
-  postings_at_ = 0;
-  positions_at_ = 0;
-  Impacts impacts = std::move(entry_.impacts);  // keeps its memory
-  entry_ = TermEntry();
-  entry_.impacts = std::move(impacts);
-  entry_.document_frequency = record.document_count;
-  entry_.offset = written_ - static_cast<uint64_t>(sections_.postings.offset);
-  const bool is_single = record.document_count == 1;
-  if (!is_single) postings_.Begin(record.document_count);
-  if (head_.has_positions) positions_.Begin(record.document_count);
-  EncodePostings(record, lengths);
+arrow::Status TextIndexWriter::PutTerm() {
+  const bool is_single = entry_.document_frequency == 1;
   if (!is_single) {
     postings_.End();
     entry_.impacts.assign(postings_.impacts().begin(), postings_.impacts().end());
@@ -145,20 +133,18 @@ arrow::Status TextIndexWriter::WriteTerm(TermTable& terms, uint32_t id,
     ARROW_RETURN_NOT_OK(Put(postings_.skip_data()));
     ARROW_RETURN_NOT_OK(Put(postings_.blocks()));
   }
-  if (head_.has_positions) {
-    positions_.End();
-    if (is_single && positions_.bytes().size() <= kInlinePositionsMax) {
-      entry_.inline_positions = positions_.bytes();
-    } else {
-      entry_.positions_length = positions_.bytes().size();
-      ARROW_RETURN_NOT_OK(Put(positions_.bytes()));
-    }
+  if (!head_.has_positions) return arrow::Status::OK();
+  positions_.End();
+  if (is_single && positions_.bytes().size() <= kInlinePositionsMax) {
+    entry_.inline_positions = positions_.bytes();
+    return arrow::Status::OK();
   }
-  terms.CopyTerm(id, term_);
-  return dictionary_.Add(term_, entry_);
+  entry_.positions_length = positions_.bytes().size();
+  return Put(positions_.bytes());
 }
 
-arrow::Status TextIndexWriter::WriteLengths(std::span<const uint32_t> lengths) {
+arrow::Status TextIndexWriter::WriteLengths() {
+  std::span<const uint32_t> lengths = lengths_;
   uint64_t offset = 0;
   ByteWriter packed;
   while (!lengths.empty()) {
@@ -174,23 +160,22 @@ arrow::Status TextIndexWriter::WriteLengths(std::span<const uint32_t> lengths) {
   return arrow::Status::OK();
 }
 
-std::vector<uint8_t> TextIndexWriter::EncodeOpenPart(const TextIndexSummary& summary,
-                                                     const FinishedDictionary& dictionary) const {
+std::vector<uint8_t> TextIndexWriter::EncodeOpenPart(const FinishedDictionary& dictionary) const {
   ByteWriter out;
   out.WriteU32(kOpenPartMagic);
   out.WriteU16(kTextFormatVersion);
   out.WriteU16(static_cast<uint16_t>((head_.has_positions ? kHasPositions : 0) |
                                      (dictionary.is_inline ? kHasInlineDictionary : 0)));
-  out.WriteVarint(static_cast<uint64_t>(summary.row_count));
-  out.WriteVarint(static_cast<uint64_t>(summary.rows_with_token));
-  out.WriteVarint(static_cast<uint64_t>(summary.token_total));
-  out.WriteVarint(static_cast<uint64_t>(summary.term_count));
-  out.WriteString(summary.min_term);
-  out.WriteString(summary.max_term);
-  out.WriteString(head_.analyzer);
-  out.WriteVarint(kAnalysisRevision);
-  out.WriteString(head_.stopwords);
-  out.WriteString(head_.stemmer);
+  out.WriteVarint(static_cast<uint64_t>(summary_.row_count));
+  out.WriteVarint(static_cast<uint64_t>(summary_.rows_with_token));
+  out.WriteVarint(static_cast<uint64_t>(summary_.token_total));
+  out.WriteVarint(static_cast<uint64_t>(summary_.term_count));
+  out.WriteString(summary_.min_term);
+  out.WriteString(summary_.max_term);
+  out.WriteString(head_.analyzer.name);
+  out.WriteVarint(head_.analyzer.revision);
+  out.WriteString(head_.analyzer.stopwords);
+  out.WriteString(head_.analyzer.stemmer);
   WriteRange(sections_.postings, out);
   WriteRange(sections_.lengths, out);
   WriteRange(sections_.dictionary, out);
@@ -206,42 +191,26 @@ std::vector<uint8_t> TextIndexWriter::EncodeOpenPart(const TextIndexSummary& sum
   return out.Take();
 }
 
-arrow::Result<FinishedTextIndex> TextIndexWriter::Write(
-    TermTable& terms, std::span<const uint32_t> lengths,
-    const TextIndexBuilder::TermVisitor& visit) {
+arrow::Result<FinishedTextIndex> TextIndexWriter::Finish() {
   const auto close = [this](ByteRange& section, int64_t start) {
     section = {.offset = start, .length = static_cast<int64_t>(written_) - start};
     return section.end();
   };
-  FinishedTextIndex finished;
-  TextIndexSummary& summary = finished.summary;
-  summary.row_count = static_cast<int64_t>(lengths.size());
-  summary.rows_with_token =
-      std::ranges::count_if(lengths, [](uint32_t length) { return length > 0; });
-  summary.token_total = std::reduce(lengths.begin(), lengths.end(), int64_t{0});
-  summary.term_count = terms.size();
-
-  ARROW_RETURN_NOT_OK(WriteHead());
-  sections_.postings.offset = kBlobHeadSize;
-  const std::vector<uint32_t> ids = terms.SortAndClose();
-  for (size_t i = 0; i < ids.size(); ++i) {
-    // Neighbours in order lie far apart in memory.
-    if (i + kFetchAhead < ids.size()) terms.FetchRecord(ids[i + kFetchAhead]);
-    if (i + kFetchAhead / 2 < ids.size()) terms.FetchStream(ids[i + kFetchAhead / 2]);
-    ARROW_RETURN_NOT_OK(WriteTerm(terms, ids[i], lengths));
-    if (summary.min_term.empty()) summary.min_term = term_;
-    if (visit) visit(term_);
-  }
-  summary.max_term = term_;
+  summary_.row_count = static_cast<int64_t>(lengths_.size());
+  summary_.rows_with_token =
+      std::ranges::count_if(lengths_, [](uint32_t length) { return length > 0; });
+  summary_.token_total = std::reduce(lengths_.begin(), lengths_.end(), int64_t{0});
   int64_t end = close(sections_.postings, kBlobHeadSize);
-  ARROW_RETURN_NOT_OK(WriteLengths(lengths));
+  ARROW_RETURN_NOT_OK(WriteLengths());
   end = close(sections_.lengths, end);
-  ARROW_ASSIGN_OR_RAISE(FinishedDictionary dictionary, dictionary_.Finish());
+  ARROW_ASSIGN_OR_RAISE(const FinishedDictionary dictionary, dictionary_.Finish());
   if (!dictionary.is_inline) ARROW_RETURN_NOT_OK(Put(dictionary.blocks));
   end = close(sections_.dictionary, end);
   ARROW_RETURN_NOT_OK(Flush());
+  FinishedTextIndex finished;
   finished.blob_length = end;
-  finished.open_part = ToBuffer(EncodeOpenPart(summary, dictionary));
+  finished.open_part = ToBuffer(EncodeOpenPart(dictionary));
+  finished.summary = std::move(summary_);
   return finished;
 }
 

@@ -17,7 +17,6 @@
 #include "infino/index/text/positions_writer.h"
 #include "infino/index/text/postings_writer.h"
 #include "infino/index/text/term_entry.h"
-#include "infino/index/text/term_table.h"
 #include "infino/index/text/text_format.h"
 #include "infino/index/text/text_index_builder.h"
 #include "infino/index/text/text_index_reader.h"
@@ -27,35 +26,54 @@ namespace infino::text {
 /// What is written beside terms and lengths.
 struct TextIndexHead {
   SuperfileId superfile;
-  std::string analyzer;
-  std::string stopwords;
-  std::string stemmer;
+  AnalyzerFacts analyzer;
   bool has_positions = false;
 };
 
-/// Writes what a builder collected as a blob, term by term, and makes its open part. Memory on top
-/// of what was collected: the encoded dictionary and one term's postings. Used once.
+/// Writes a blob term by term, and makes its open part. Where the postings come from is the
+/// caller's: from what a builder collected, or from other indexes. Memory: the encoded dictionary
+/// and the encoded postings of one term. Used once; after a failure it is of no further use.
+///
+///     Begin, (BeginTerm, (Add, AddDifference…)…, EndTerm)…, Finish
 class TextIndexWriter {
  public:
-  /// `sink` outlives the writer.
-  TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head);
+  /// `sink` and `lengths`, one of each row, outlive the writer. `visit` may be empty.
+  TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head,
+                  std::span<const uint32_t> lengths, const TextIndexBuilder::TermVisitor& visit);
 
-  /// `terms` is closed; `lengths` has one entry per row.
-  [[nodiscard]] arrow::Result<FinishedTextIndex> Write(TermTable& terms,
-                                                       std::span<const uint32_t> lengths,
-                                                       const TextIndexBuilder::TermVisitor& visit);
+  [[nodiscard]] arrow::Status Begin();
+
+  void BeginTerm();
+
+  /// Adds the term's next document. REQUIRES: documents ascend, and their lengths are no less than
+  /// the frequency, which is at least 1.
+  void Add(DocId doc, uint32_t frequency) {
+    if (in_block_ == kBlockSize) EncodeBlock(/*is_last=*/false);
+    docs_[in_block_] = doc;
+    frequencies_[in_block_] = frequency;
+    ++in_block_;
+  }
+
+  /// Adds positions of the document added last, each as the difference to the one before, the first
+  /// to 0. REQUIRES: the index has positions; as many as the frequency in the end.
+  void AddDifference(uint32_t difference) { differences_.push_back(difference); }
+
+  void AddDifferences(std::span<const uint32_t> differences) {
+    differences_.insert(differences_.end(), differences.begin(), differences.end());
+  }
+
+  /// Ends the term, which is forgotten if no document was added. REQUIRES: terms ascend bytewise.
+  [[nodiscard]] arrow::Status EndTerm(std::string_view term);
+
+  /// Writes what follows the postings.
+  [[nodiscard]] arrow::Result<FinishedTextIndex> Finish();
 
  private:
-  struct RawPostings;
-
   [[nodiscard]] arrow::Status WriteHead();
-  [[nodiscard]] arrow::Status WriteTerm(TermTable& terms, uint32_t id,
-                                        std::span<const uint32_t> lengths);
-  void EncodePostings(const TermRecord& record, std::span<const uint32_t> lengths);
-  void EncodeBlock(uint32_t count, std::span<const uint32_t> lengths, bool is_single);
-  [[nodiscard]] arrow::Status WriteLengths(std::span<const uint32_t> lengths);
-  [[nodiscard]] std::vector<uint8_t> EncodeOpenPart(const TextIndexSummary& summary,
-                                                    const FinishedDictionary& dictionary) const;
+  void EncodeBlock(bool is_last);
+  [[nodiscard]] arrow::Status PutTerm();
+  [[nodiscard]] arrow::Status WriteLengths();
+  [[nodiscard]] std::vector<uint8_t> EncodeOpenPart(const FinishedDictionary& dictionary) const;
 
   /// Buffered writing to the sink, which counts.
   [[nodiscard]] arrow::Status Put(ByteSpan bytes);
@@ -63,6 +81,8 @@ class TextIndexWriter {
 
   arrow::io::OutputStream& sink_;
   TextIndexHead head_;
+  std::span<const uint32_t> lengths_;
+  const TextIndexBuilder::TermVisitor& visit_;
   uint64_t written_ = 0;
   ByteWriter pending_;
 
@@ -71,18 +91,15 @@ class TextIndexWriter {
   PositionsWriter positions_;
   TextBlobSections sections_;
   std::vector<LengthChunk> length_chunks_;
+  TextIndexSummary summary_;
 
   // Of the current term.
   TermEntry entry_;
-  std::string term_;
-  std::vector<uint8_t> raw_postings_;
-  std::vector<uint8_t> raw_positions_;
-  size_t postings_at_ = 0;
-  size_t positions_at_ = 0;
+  uint32_t in_block_ = 0;  // documents of the open block
   std::array<DocId, kBlockSize> docs_{};
   std::array<uint32_t, kBlockSize> frequencies_{};
   std::array<uint32_t, kBlockSize> doc_lengths_{};
-  std::vector<uint32_t> differences_;
+  std::vector<uint32_t> differences_;  // of the open block
 };
 
 }  // namespace infino::text

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,23 +21,15 @@
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/text/bm25.h"
-#include "infino/index/text/clause_cursor.h"
-#include "infino/index/text/match_scan.h"
-#include "infino/index/text/posting_union.h"
 #include "infino/index/text/query_clauses.h"
-#include "infino/index/text/ranked_scan.h"
-#include "infino/index/text/scored_list.h"
-#include "infino/index/text/term_postings.h"
 #include "infino/index/text/text_index_reader.h"
 #include "infino/index/text/text_query.h"
+#include "infino/index/text/text_scan.h"
 #include "infino/index/text/text_statistics.h"
 #include "infino/index/top_k.h"
 
 namespace infino::text {
 namespace {
-
-/// So many terms of few documents are worth to be put together.
-constexpr size_t kManySmall = 16;
 
 constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
@@ -122,12 +113,6 @@ class TextSearch::Impl {
     return MakeError(ErrorKind::kInvalidArgument, "search " + index_.name() + ": " + what);
   }
 
-  /// By term, and whether it counts for or against a document.
-  [[nodiscard]] uint64_t TermKey(const TextClause& clause) const {
-    return uint64_t{query_.clause_terms[clause.terms_begin].term} * 2 +
-           (clause.occur == Occur::kMustNot ? 1 : 0);
-  }
-
   arrow::Status AfterLookup();
   [[nodiscard]] bool ComputeMayMatch() const;
   [[nodiscard]] std::optional<uint64_t> CountFromDictionary() const;
@@ -135,12 +120,6 @@ class TextSearch::Impl {
   arrow::Status PlanPostings();
   arrow::Status TakePostings(Buffers bytes);
   arrow::Status Scan();
-  arrow::Status Rank();
-  arrow::Result<std::vector<RankClause>> RankClauses();
-  arrow::Status FoldSmall(std::vector<bool>& folded);
-  arrow::Status MatchOrCount();
-  arrow::Status ScanMatches();
-  arrow::Result<float> ExactScore(DocId doc);
 
   const TextIndexReader& index_;
   const TextQuery& query_;
@@ -150,7 +129,6 @@ class TextSearch::Impl {
   std::vector<ByteRange> reads_;
   QueryClauses clauses_;
   std::vector<int64_t> frequencies_;  // by term of the query
-  std::vector<ClauseCursor> cursors_;
   bool may_match_ = false;
   bool scored_ = false;         // whether the statistics are there, and not empty
   bool open_synonyms_ = false;  // whether a prefix is one and its weight not known yet
@@ -310,132 +288,19 @@ arrow::Status TextSearch::Impl::SetSynonymFrequencies(std::span<const int64_t> f
 }
 
 arrow::Status TextSearch::Impl::Scan() {
-  cursors_.reserve(query_.clauses.size() + 1);  // the scans keep their addresses
-  ARROW_RETURN_NOT_OK(ranked() ? Rank() : MatchOrCount());
-  cursors_.clear();
-  state_ = State::kDone;
-  return arrow::Status::OK();
-}
-
-/// Puts the clauses that need not match and whose terms have few documents into one list: of many
-/// words most are rare, and each that is walked for itself costs something in every window.
-arrow::Status TextSearch::Impl::FoldSmall(std::vector<bool>& folded) {
-  uint64_t posting_count = 0;
-  size_t count = 0;
-  for (const TextClause& clause : query_.clauses) {
-    const TermPostings* const small =
-        clause.occur == Occur::kShould ? clauses_.SmallPostings(clause) : nullptr;
-    if (small == nullptr) continue;
-    posting_count += small->document_count();
-    ++count;
-  }
-  if (count < kManySmall) return arrow::Status::OK();
-  PostingUnion all(static_cast<uint32_t>(index_.summary().row_count), posting_count);
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
-    if (clause.occur != Occur::kShould || clauses_.SmallPostings(clause) == nullptr) continue;
-    ARROW_RETURN_NOT_OK(clauses_.AddTo(all, clause));
-    folded[i] = true;
-  }
-  auto [docs, scores] = all.Finish();
-  cursors_.emplace_back(std::make_shared<ScoredList>(std::move(docs), std::move(scores)));
-  return arrow::Status::OK();
-}
-
-arrow::Result<std::vector<RankClause>> TextSearch::Impl::RankClauses() {
-  std::vector<RankClause> result;
-  std::vector<bool> folded(query_.clauses.size());
-  ARROW_RETURN_NOT_OK(FoldSmall(folded));
-  if (!cursors_.empty()) result.push_back({.occur = Occur::kShould, .cursor = &cursors_.back()});
-  // Terms that the query repeats are walked once.
-  std::unordered_map<uint64_t, size_t> seen;
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
-    if (folded[i]) continue;
-    if (clause.kind == ClauseKind::kTerm) {
-      const auto [place, is_new] = seen.try_emplace(TermKey(clause), result.size());
-      if (!is_new) {
-        RankClause& first = result[place->second];
-        first.count += 1;
-        if (clause.occur == Occur::kMust) first.occur = Occur::kMust;
-        continue;
-      }
-    }
-    std::optional<ClauseCursor> cursor = clauses_.Open(clause);
-    if (!cursor.has_value()) {
-      if (clause.occur == Occur::kMust) return std::vector<RankClause>();
-      if (clause.kind == ClauseKind::kTerm) seen.erase(TermKey(clause));
-      continue;
-    }
-    cursors_.push_back(*std::move(cursor));
-    result.push_back({.occur = clause.occur, .cursor = &cursors_.back()});
-  }
-  return result;
-}
-
-arrow::Status TextSearch::Impl::Rank() {
-  ARROW_ASSIGN_OR_RAISE(std::vector<RankClause> clauses, RankClauses());
-  const bool has_positive = std::ranges::any_of(
-      clauses, [](const RankClause& clause) { return clause.occur != Occur::kMustNot; });
-  if (has_positive) {
-    RankedScan scan(std::move(clauses),
-                    {.row_count = static_cast<uint32_t>(index_.summary().row_count),
-                     .filter = filter_,
-                     .prune = options_.prune,
-                     .floor = options_.floor,
-                     .clause_count = query_.clauses.size(),
-                     .exact_score = [this](DocId doc) { return ExactScore(doc); }});
-    ARROW_RETURN_NOT_OK(scan.Run(options_.k, top_));
-  }
-  top_docs_ = top_.Finish();
-  return arrow::Status::OK();
-}
-
-arrow::Result<float> TextSearch::Impl::ExactScore(DocId doc) {
-  double sum = 0;
-  for (const TextClause& clause : query_.clauses) {
-    if (clause.occur == Occur::kMustNot) continue;
-    ARROW_ASSIGN_OR_RAISE(const double score, clauses_.ScoreOf(clause, doc));
-    sum += score;
-  }
-  return static_cast<float>(sum);
-}
-
-arrow::Status TextSearch::Impl::MatchOrCount() {
-  if (matches_all()) {
-    for (DocId doc = 0; doc < index_.summary().row_count; ++doc) matches_.push_back(doc);
+  TextScan scan(index_, query_, clauses_, filter_);
+  if (ranked()) {
+    ARROW_RETURN_NOT_OK(
+        scan.Rank({.k = options_.k, .prune = options_.prune, .floor = options_.floor}, top_));
+    top_docs_ = top_.Finish();
+  } else if (options_.mode == TextSearchMode::kCount) {
+    ARROW_ASSIGN_OR_RAISE(count_, scan.Count(WantedClauses()));
+  } else if (options_.length.has_value()) {
+    ARROW_RETURN_NOT_OK(scan.MatchOfLength(WantedClauses(), *options_.length, matches_));
   } else {
-    ARROW_RETURN_NOT_OK(ScanMatches());
+    ARROW_RETURN_NOT_OK(scan.Match(WantedClauses(), matches_));
   }
-  if (options_.length.has_value()) {
-    std::erase_if(matches_, [&](DocId doc) {
-      return (*clauses_.lengths())[doc] != *options_.length ||
-             (filter_ != nullptr && !filter_->Passes(doc));
-    });
-  }
-  return arrow::Status::OK();
-}
-
-arrow::Status TextSearch::Impl::ScanMatches() {
-  const std::vector<bool> wanted = WantedClauses();
-  std::vector<MatchClause> clauses;
-  bool has_positive = false;
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
-    std::optional<ClauseCursor> cursor;
-    if (wanted[i]) cursor = clauses_.Open(clause);
-    if (!cursor.has_value()) {
-      if (clause.occur == Occur::kMust) return arrow::Status::OK();
-      continue;
-    }
-    has_positive = has_positive || clause.occur != Occur::kMustNot;
-    cursors_.push_back(*std::move(cursor));
-    clauses.push_back({.occur = clause.occur, .cursor = &cursors_.back()});
-  }
-  if (!has_positive) return arrow::Status::OK();
-  MatchScan scan(std::move(clauses), static_cast<uint32_t>(index_.summary().row_count), filter_);
-  if (options_.mode == TextSearchMode::kMatchAll) return scan.Match(matches_);
-  ARROW_ASSIGN_OR_RAISE(count_, scan.Count());
+  state_ = State::kDone;
   return arrow::Status::OK();
 }
 
