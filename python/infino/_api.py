@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,10 @@ _HITS = pa.schema(
     ]
 )
 _NO_HITS = _HITS.empty_table()
+
+# Daemon threads may still be in the library when the interpreter goes.
+atexit.register(_infino.begin_exit)
+os.register_at_fork(after_in_child=_infino.forget_other_threads)
 
 
 def _size(name: str, value: Any, limit: int = _U64_MAX) -> int:

@@ -19,6 +19,7 @@
 #include "infino/table.h"
 #include "py_convert.h"
 #include "py_error.h"
+#include "py_exit.h"
 #include "py_types.h"
 
 namespace infino::python {
@@ -28,23 +29,23 @@ namespace nb = nanobind;
 namespace {
 
 PyConnection ConnectTo(const std::string& uri, const ConnectOptions& options) {
-  return {Unlocked([&] { return Connect(uri, options); })};
+  return PyConnection(Unlocked([&] { return Connect(uri, options); }));
 }
 
 PyTable CreateTable(const PyConnection& self, const std::string& name, const nb::object& schema,
                     const IndexSpec& spec) {
   const auto imported = SchemaFromCapsule(schema);
-  return {Unlocked([&] { return self.connection->CreateTable(name, imported, spec); })};
+  return PyTable(Unlocked([&] { return self.connection->CreateTable(name, imported, spec); }));
 }
 
 PyTable OpenTable(const PyConnection& self, const std::string& name) {
-  return {Unlocked([&] { return self.connection->OpenTable(name); })};
+  return PyTable(Unlocked([&] { return self.connection->OpenTable(name); }));
 }
 
 void DropTable(const PyConnection& self, const std::string& name, bool purge) {
   arrow::Status status;
   {
-    const nb::gil_scoped_release unlocked;
+    const LibraryCall call;
     status = self.connection->DropTable(name, purge);
   }
   RaiseUnlessOk(status);

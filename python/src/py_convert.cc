@@ -12,6 +12,7 @@
 
 #include "infino/options.h"
 #include "py_error.h"
+#include "py_exit.h"
 
 namespace infino::python {
 
@@ -72,6 +73,7 @@ StopCondition SignalCheck() {
   StopCondition stop;
   stop.poll = [last = Clock::now()]() mutable {
     constexpr auto kInterval = std::chrono::milliseconds(50);
+    if (IsLeftBehind()) return true;
     const Clock::time_point now = Clock::now();
     if (now - last < kInterval) return false;
     last = now;

@@ -6,6 +6,8 @@
 #include <arrow/status.h>
 #include <nanobind/nanobind.h>
 
+#include "py_exit.h"
+
 namespace infino::python {
 
 /// Raises the Python exception for a failed status: the class that `infino._errors` names for its
@@ -20,11 +22,11 @@ T ValueOrRaise(arrow::Result<T> result) {
 }
 
 /// Runs `call`, which returns a Result, without the interpreter lock and gives its value, or
-/// raises.
+/// raises. Once the interpreter exits, only the thread that ends it comes back.
 template <typename Call>
 auto Unlocked(Call call) {
   auto result = [&] {
-    const nanobind::gil_scoped_release unlocked;
+    const LibraryCall in_library;
     return call();
   }();
   return ValueOrRaise(std::move(result));

@@ -220,3 +220,73 @@ hits(t, "a")
 """)
     assert process.communicate(timeout=60) == ("", "")
     assert process.returncode == 0
+
+
+# Everything open and busy at the end: tables in globals, threads in the midst of calls.
+BUSY_TO_THE_END = """
+import sys, threading, time
+from helpers import *
+c = connection(sys.argv[1])
+t = c.open_table("t")
+t.append(rows(["a b c"] * 200, 1000))
+assert t.count("body", "c") >= 200
+other = connection(sys.argv[1]).open_table("t")
+
+def search():
+    while True:
+        hits(t, "a b", 50)
+        other.count("body", "a")
+
+def append():
+    batch = pa.table({"id": [1] * 2000, "body": pa.array(["late w"] * 2000, pa.large_utf8())})
+    while True:
+        other.append(batch, progress=lambda *args: t.count("body", "a"))
+
+for work in (search, search, search, append):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def test_a_process_may_end_with_everything_open_and_busy():
+    path = folder()
+    text_table(["a b"] * 500, path)
+    for i in range(20):
+        process = python(BUSY_TO_THE_END, path, str(0.02 + i % 5 * 0.05))
+        assert process.communicate(timeout=60) == ("", ""), i
+        assert process.returncode == 0, i
+    table = connection(path).open_table("t")
+    assert table.count("body", "c") == 20 * 200
+    assert table.count("body", "late") % 2000 == 0
+
+
+def test_a_handler_at_exit_may_still_search_and_append():
+    out = run("""
+        import atexit
+        def last():
+            t.append(rows(["a"], 7))
+            print(t.count("body", "a"))
+        atexit.register(last)
+        from helpers import *
+        c, t = text_table(["a"])""")
+    assert out == "2\n"
+
+
+def test_rows_that_python_owns_are_let_go_with_the_table():
+    run("""
+        from helpers import *
+        path = folder()
+        connection(path).create_table("t", BODY, IndexSpec().fts("body"))
+        class Owner(bytearray):
+            pass
+        for i in range(60):
+            t = connection(path).open_table("t")
+            texts = Owner(b"ab c" * 500)
+            offsets = Owner(b"".join((4 * n).to_bytes(8, "little") for n in range(501)))
+            body = pa.Array.from_buffers(pa.large_utf8(), 500,
+                                         [None, pa.py_buffer(offsets), pa.py_buffer(texts)])
+            batch = pa.record_batch([pa.array(range(500)), body], schema=BODY)
+            del body, texts, offsets
+            t.append(batch.slice(50 * k, 50) for k in range(10))
+            del batch
+            del t""")

@@ -9,6 +9,7 @@
 
 #include "infino/catalog/runtime.h"
 #include "infino/common/fork.h"
+#include "infino/common/pool_threads.h"
 #include "infino/options.h"
 
 namespace infino {
@@ -25,10 +26,14 @@ arrow::Result<std::shared_ptr<Session>> Session::Make(std::string uri, PartsSour
 
 Session::~Session() {
   std::unique_ptr<Runtime> last(runtime_.exchange(nullptr));
+  if (last == nullptr) return;
   // Another process's runtime can't be taken down: its threads are not here to be joined.
-  if (last != nullptr && last->generation() != ForkGeneration()) {
+  if (last->generation() != ForkGeneration()) {
     [[maybe_unused]] Runtime* left = last.release();
+    return;
   }
+  // A caller's rows may hold the last handle, and a task of ours be the last that holds the rows.
+  RunOffPool([last = std::move(last)]() mutable { last.reset(); });
 }
 
 arrow::Result<Runtime*> Session::runtime() {

@@ -16,7 +16,10 @@ namespace infino {
 /// in every forked child that uses it.
 using PartsSource = std::function<arrow::Result<RuntimeParts>()>;
 
-/// What a connection and its table handles share, and what outlives a fork. Thread-safe.
+/// What a connection and its table handles share, and what outlives a fork. Thread-safe. The
+/// destructor takes the runtime down; on a pool's thread, which can't wait for itself, it leaves
+/// that to another one. Requests that nobody waits for any more end by themselves, and before the
+/// process does.
 ///
 /// A forked child finds the parent's runtime without its threads, and with locks that nobody will
 /// ever open. So the child's first call leaves that runtime where it is, unused and never freed,

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "infino/common/never_destroyed.h"
+
 namespace infino {
 namespace {
 
@@ -13,8 +15,8 @@ struct Hook {
 };
 
 Hook& TheHook() {
-  static Hook hook;
-  return hook;
+  static NeverDestroyed<Hook> hook;
+  return hook.value;
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/util/future.h>
+#include <arrow/util/macros.h>
 #include <arrow/util/thread_pool.h>
 
+#include "infino/common/pool_threads.h"
 #include "infino/error.h"
 
 namespace infino {
@@ -79,11 +81,14 @@ arrow::Result<std::shared_ptr<WorkPool>> WorkPool::Make(int thread_count) {
                      "cannot make a work pool: thread_count=" + std::to_string(thread_count));
   }
   if (thread_count == 0) thread_count = arrow::internal::ThreadPool::DefaultCapacity();
-  arrow::Result<std::shared_ptr<arrow::internal::ThreadPool>> pool =
-      arrow::internal::ThreadPool::Make(thread_count);
-  if (!pool.ok()) return FromForeign(pool.status(), "cannot make a work pool");
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::internal::ThreadPool> pool,
+                        MakeThreadPool(thread_count));
   // The constructor is private, so make_shared can't be used.
-  return std::shared_ptr<WorkPool>(new WorkPool(*std::move(pool)));
+  return std::shared_ptr<WorkPool>(new WorkPool(std::move(pool)));
+}
+
+WorkPool::~WorkPool() {
+  RunOffPool([pool = std::move(pool_)] { ARROW_UNUSED(pool->Shutdown()); });
 }
 
 int WorkPool::thread_count() const {

@@ -14,10 +14,17 @@ namespace infino {
 
 /// The CPU pool: one thread a core by default. Its threads compute and never wait: no future, no
 /// lock held across work, no read. Thread-safe. Built on Arrow's pool, which starts new threads in
-/// a forked child.
+/// a forked child. The last reference may be let go anywhere, also by a task of the pool; all tasks
+/// run before the threads end.
 class WorkPool {
  public:
   [[nodiscard]] static arrow::Result<std::shared_ptr<WorkPool>> Make(int thread_count);
+
+  ~WorkPool();
+  WorkPool(const WorkPool&) = delete;
+  WorkPool& operator=(const WorkPool&) = delete;
+  WorkPool(WorkPool&&) = delete;
+  WorkPool& operator=(WorkPool&&) = delete;
 
   [[nodiscard]] int thread_count() const;
 

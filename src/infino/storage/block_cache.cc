@@ -23,6 +23,7 @@
 #include <arrow/util/future.h>
 
 #include "infino/common/byte_range.h"
+#include "infino/common/never_destroyed.h"
 #include "infino/error.h"
 
 namespace infino {
@@ -41,8 +42,9 @@ std::shared_ptr<arrow::Buffer> Cut(const std::shared_ptr<arrow::Buffer>& bytes, 
 }
 
 const std::shared_ptr<arrow::Buffer>& EmptyBuffer() {
-  static const std::shared_ptr<arrow::Buffer> empty = std::make_shared<arrow::Buffer>(nullptr, 0);
-  return empty;
+  static const NeverDestroyed<std::shared_ptr<arrow::Buffer>> kEmpty(
+      std::make_shared<arrow::Buffer>(nullptr, 0));
+  return kEmpty.value;
 }
 
 }  // namespace

@@ -14,8 +14,10 @@ namespace infino {
 /// A few threads that may wait: for a disk, for a lock, for a back-off to end. They start with the
 /// first task, and anew in a forked child.
 ///
-/// The destructor waits for all tasks. It may run on one of the pool's own threads, as happens when
-/// a continuation lets go of the last reference to a store: then another thread does the waiting.
+/// The destructor waits for all tasks. It may run on a pool's thread, also one of this pool, as
+/// happens when a continuation lets go of the last reference to a store: then another thread does
+/// the waiting. Either way the end of the process waits for the tasks; see
+/// MakeThreadPool.
 class IoPool {
  private:
   struct Key {  // Lets only Make construct.
