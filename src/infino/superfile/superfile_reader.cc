@@ -94,6 +94,12 @@ class OpenedSuperfile final : public SuperfileReader {
     return ids_.Find(id);
   }
 
+  [[nodiscard]] std::vector<int32_t> text_field_ids() const override {
+    std::vector<int32_t> ids;
+    for (const auto& [field_id, text] : texts_) ids.push_back(field_id);
+    return ids;
+  }
+
   [[nodiscard]] const text::TextIndexReader* text_index(int32_t field_id) const override {
     const auto found = texts_.find(field_id);
     return found == texts_.end() ? nullptr : found->second.index.get();

@@ -56,6 +56,9 @@ class SuperfileReader {
   /// The row with that `_id`, if the file has it.
   [[nodiscard]] virtual std::optional<DocId> FindId(const RowId& id) const = 0;
 
+  /// The columns that have a keyword index, ascending.
+  [[nodiscard]] virtual std::vector<int32_t> text_field_ids() const = 0;
+
   /// The keyword index of a column, or null if the file has none.
   [[nodiscard]] virtual const text::TextIndexReader* text_index(int32_t field_id) const = 0;
 
@@ -99,8 +102,9 @@ struct OpenSectionPlace {
 [[nodiscard]] arrow::Result<OpenSectionPlace> FindOpenSection(const RangeReader& file,
                                                               const std::string& name);
 
-/// Reads everything of a superfile and checks every checksum: regions, index blobs, pages. Fails
-/// with kCorrupt at the first fault, naming the region and the offset. Blocks on the reader's file.
+/// Reads everything of a superfile, checks every checksum (regions, index blobs, pages), and
+/// decodes it all: the body as Parquet, each keyword index as VerifyTextIndex does. Fails with
+/// kCorrupt at the first fault, naming the region and the offset. Blocks on the reader's file.
 [[nodiscard]] arrow::Status VerifySuperfile(const SuperfileReader& superfile);
 
 }  // namespace infino

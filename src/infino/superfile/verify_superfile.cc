@@ -24,6 +24,7 @@
 #include "infino/common/ids.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/index/text/verify_text_index.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/parquet_guard.h"
 #include "infino/superfile/range_file.h"
@@ -68,6 +69,14 @@ arrow::Status VerifyRegions(const SuperfileReader& superfile) {
       return Corrupt(superfile, "region " + region.name + " has a wrong checksum, offset=" +
                                     std::to_string(region.place.offset));
     }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status VerifyTextIndexes(const SuperfileReader& superfile) {
+  for (const int32_t field_id : superfile.text_field_ids()) {
+    ARROW_RETURN_NOT_OK(text::VerifyTextIndex(*superfile.text_index(field_id),
+                                              superfile.text_blob(field_id), superfile.id()));
   }
   return arrow::Status::OK();
 }
@@ -163,6 +172,7 @@ arrow::Result<int> VerifyParquet(const SuperfileReader& superfile) {
 arrow::Status VerifySuperfile(const SuperfileReader& superfile) {
   ARROW_RETURN_NOT_OK(VerifyBody(superfile));
   ARROW_RETURN_NOT_OK(VerifyRegions(superfile));
+  ARROW_RETURN_NOT_OK(VerifyTextIndexes(superfile));
   ARROW_ASSIGN_OR_RAISE(const OpenSectionPlace place,
                         FindOpenSection(superfile.file(), superfile.name()));
   if (place.place != superfile.open_section() || place.id != superfile.id()) {

@@ -32,6 +32,34 @@ ByteSpan BytesOf(const arrow::Buffer& buffer) {
   return {buffer.data(), static_cast<size_t>(buffer.size())};
 }
 
+arrow::Status DecodeDifferences(const TextIndexReader& index, ByteSpan block, uint64_t count,
+                                std::vector<uint32_t>& differences) {
+  differences.clear();
+  if (count / kBlockSize > block.size() || count % kBlockSize > block.size()) {
+    return CorruptIndex(index.name(), "positions end too early");
+  }
+  differences.resize(count);
+  BlockReader in(block);
+  std::span<uint32_t> left(differences);
+  while (left.size() >= kBlockSize && in.ok()) {
+    const uint32_t width = in.U8();
+    if (width > kBitWidthMax) in.Fail();
+    const ByteSpan packed = in.Bytes(PackedBlockBytes(width));
+    if (!in.ok()) break;
+    UnpackBlock(packed, width, BlockSpan(left.first(kBlockSize)));
+    left = left.subspan(kBlockSize);
+  }
+  if (in.ok()) {
+    for (uint32_t& difference : left) {
+      difference = in.Varint32(std::numeric_limits<uint32_t>::max());
+    }
+  }
+  if (!in.ok() || in.remaining() != 0) {
+    return CorruptIndex(index.name(), "positions are malformed");
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 arrow::Result<PositionsReader> PositionsReader::Make(const TextIndexReader& index,
@@ -134,34 +162,6 @@ arrow::Status PositionsReader::LoadSuperBlock(size_t ordinal, ByteSpan bytes) {
   return arrow::Status::OK();
 }
 
-arrow::Status PositionsReader::Decode(ByteSpan block, uint64_t count,
-                                      std::vector<uint32_t>& differences) const {
-  differences.clear();
-  if (count / kBlockSize > block.size() || count % kBlockSize > block.size()) {
-    return CorruptIndex(index_->name(), "positions end too early");
-  }
-  differences.resize(count);
-  BlockReader in(block);
-  std::span<uint32_t> left(differences);
-  while (left.size() >= kBlockSize && in.ok()) {
-    const uint32_t width = in.U8();
-    if (width > kBitWidthMax) in.Fail();
-    const ByteSpan packed = in.Bytes(PackedBlockBytes(width));
-    if (!in.ok()) break;
-    UnpackBlock(packed, width, BlockSpan(left.first(kBlockSize)));
-    left = left.subspan(kBlockSize);
-  }
-  if (in.ok()) {
-    for (uint32_t& difference : left) {
-      difference = in.Varint32(std::numeric_limits<uint32_t>::max());
-    }
-  }
-  if (!in.ok() || in.remaining() != 0) {
-    return CorruptIndex(index_->name(), "positions are malformed");
-  }
-  return arrow::Status::OK();
-}
-
 /// The bytes of a block, of whichever super-block.
 arrow::Result<ByteSpan> PositionsReader::BlockBytes(size_t block) {
   if (super_blocks_.empty()) return blocks_[block];
@@ -179,18 +179,27 @@ arrow::Status PositionsReader::ReadDifferences(size_t block, std::span<const uin
   uint64_t count = 0;
   for (const uint32_t frequency : frequencies) count += frequency;
   ARROW_ASSIGN_OR_RAISE(const ByteSpan bytes, BlockBytes(block));
-  return Decode(bytes, count, differences);
+  return DecodeDifferences(*index_, bytes, count, differences);
 }
 
 arrow::Status PositionsReader::Read(size_t block, std::span<const uint32_t> frequencies,
                                     std::vector<uint32_t>& positions) {
-  ARROW_RETURN_NOT_OK(ReadDifferences(block, frequencies, positions));
+  ARROW_ASSIGN_OR_RAISE(const ByteSpan bytes, BlockBytes(block));
+  return DecodeBlock(*index_, bytes, frequencies, positions);
+}
+
+arrow::Status PositionsReader::DecodeBlock(const TextIndexReader& index, ByteSpan block,
+                                           std::span<const uint32_t> frequencies,
+                                           std::vector<uint32_t>& positions) {
+  uint64_t count = 0;
+  for (const uint32_t frequency : frequencies) count += frequency;
+  ARROW_RETURN_NOT_OK(DecodeDifferences(index, block, count, positions));
   size_t at = 0;
   for (const uint32_t frequency : frequencies) {
     uint32_t position = 0;
     for (uint32_t i = 0; i < frequency; ++i, ++at) {
       if (positions[at] > std::numeric_limits<uint32_t>::max() - position) {
-        return CorruptIndex(index_->name(), "positions are too large");
+        return CorruptIndex(index.name(), "positions are too large");
       }
       position += positions[at];
       positions[at] = position;

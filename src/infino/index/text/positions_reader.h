@@ -52,6 +52,11 @@ class PositionsReader {
   [[nodiscard]] arrow::Status ReadOne(size_t block, uint64_t begin, uint32_t count, uint64_t total,
                                       std::vector<uint32_t>& positions);
 
+  /// The same for the bytes of one block, by themselves.
+  [[nodiscard]] static arrow::Status DecodeBlock(const TextIndexReader& index, ByteSpan block,
+                                                 std::span<const uint32_t> frequencies,
+                                                 std::vector<uint32_t>& positions);
+
  private:
   struct SuperBlock {
     uint64_t offset = 0;
@@ -66,8 +71,6 @@ class PositionsReader {
   [[nodiscard]] arrow::Status OpenSkipData(size_t block_count, uint64_t length);
   [[nodiscard]] arrow::Status LoadSuperBlock(size_t ordinal, ByteSpan bytes);
   [[nodiscard]] arrow::Result<ByteSpan> BlockBytes(size_t block);
-  [[nodiscard]] arrow::Status Decode(ByteSpan block, uint64_t count,
-                                     std::vector<uint32_t>& differences) const;
 
   const TextIndexReader* index_;
   std::shared_ptr<arrow::Buffer> buffer_;

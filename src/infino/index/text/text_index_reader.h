@@ -85,6 +85,11 @@ class TextIndexReader {
   /// block: then this is there and empty.
   [[nodiscard]] std::optional<ByteSpan> inline_dictionary() const { return inline_dictionary_; }
 
+  /// The transducer to the dictionary's blocks, or null if the dictionary is inline.
+  [[nodiscard]] const FstReader* dictionary_blocks() const {
+    return blocks_.has_value() ? &*blocks_ : nullptr;
+  }
+
   /// The one dictionary block, as a range of the blob, that has the term if any has; nothing if the
   /// term lies outside all of them. REQUIRES: !inline_dictionary().
   [[nodiscard]] arrow::Result<std::optional<ByteRange>> FindDictionaryBlock(
