@@ -43,10 +43,10 @@ arrow::Status Run(const std::string& folder, const std::string& query) {
     ARROW_ASSIGN_OR_RAISE(auto rows, SomeNotes(schema));
     ARROW_RETURN_NOT_OK((*opened)->Append(std::move(rows)).status());
   }
-  infino::TextSearchRequest request;
-  request.column = "text";
-  request.query = query;
-  request.projection = {"id", "text", "score"};
+  const infino::TextSearchRequest request{
+      .column = "text",
+      .query = query,
+      .projection = std::vector<std::string>{"id", "text", "score"}};
   ARROW_ASSIGN_OR_RAISE(const auto hits, (*opened)->Search(request));
   std::cout << hits->ToString() << "\n";
   return arrow::Status::OK();

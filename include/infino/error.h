@@ -36,8 +36,8 @@ enum class ErrorKind : uint8_t {
 /// The kind of a failed status, or nothing for success and for statuses of other libraries.
 [[nodiscard]] std::optional<ErrorKind> KindOf(const arrow::Status& status);
 
-/// Gives a status of Arrow or Parquet a kind, and puts `context` before its message. Keeps the kind
-/// of a status that has one.
+/// Gives a status of Arrow or Parquet a kind, and puts `context` before its message and what its
+/// detail says behind it. Keeps the kind of a status that has one.
 [[nodiscard]] arrow::Status FromForeign(const arrow::Status& status, std::string_view context);
 
 /// The name of `kind` in lower case with underscores, as in "invalid_argument".

@@ -17,7 +17,7 @@ struct StopCondition {
 
   /// Asked only by the calling thread, at least every 50 ms while the call waits and between pieces
   /// of work: true ends the call with kCancelled. Python's signal check goes here.
-  std::function<bool()> poll;
+  std::function<bool()> poll = nullptr;
 };
 
 /// How the stored columns of a superfile are compressed.
@@ -35,17 +35,17 @@ enum class ColdFetchMode : uint8_t {
 struct ConnectOptions {
   /// Options of the store, by the names that users of object stores know. Local disk and memory
   /// ignore them.
-  std::map<std::string, std::string> storage_options;
+  std::map<std::string, std::string> storage_options = {};
 
   /// Folder of the disk cache for remote stores; unused for local disk and memory.
-  std::optional<std::string> cache_dir;
+  std::optional<std::string> cache_dir = std::nullopt;
 
   /// Budget of the cache, in bytes.
-  std::optional<uint64_t> cache_budget_bytes;
+  std::optional<uint64_t> cache_budget_bytes = std::nullopt;
 
   /// What building and querying may hold in memory, in bytes: an append that would exceed it fails
   /// with kResourceExhausted. Unset or 0: measure only, and build within `build_memory_bytes`.
-  std::optional<uint64_t> memory_budget_bytes;
+  std::optional<uint64_t> memory_budget_bytes = std::nullopt;
 
   /// What all builders of an append may hold together, in bytes. Reaching it ends a superfile and
   /// starts the next one; it never fails an append.
@@ -61,7 +61,7 @@ struct ConnectOptions {
 
   /// How old a snapshot may be before a query asks the store again. Unset: 1000 ms on object
   /// stores, 0 on local disk and memory, where asking costs a stat.
-  std::optional<int64_t> freshness_ms;
+  std::optional<int64_t> freshness_ms = std::nullopt;
 
   /// Threads of the work pool; 0: one a core.
   int thread_count = 0;

@@ -26,8 +26,8 @@ struct AppendProgress {
 };
 
 struct AppendOptions {
-  std::function<void(const AppendProgress&)> progress;
-  StopCondition stop;
+  std::function<void(const AppendProgress&)> progress = nullptr;
+  StopCondition stop = {};
 };
 
 /// What one append did.

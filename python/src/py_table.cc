@@ -40,7 +40,7 @@ MatchMode ModeOf(bool all) {
 /// superfiles written, bytes written) or is None.
 nb::tuple Append(const PyTable& self, const nb::object& stream, const nb::object& progress) {
   auto reader = StreamFromCapsule(stream);
-  AppendOptions options{.progress = nullptr, .stop = SignalCheck()};
+  AppendOptions options{.stop = SignalCheck()};
   if (!progress.is_none()) {
     options.progress = [&progress](const AppendProgress& now) {
       const nb::gil_scoped_acquire locked;
@@ -125,10 +125,7 @@ TextSearchRequest RequestOf(std::string column, std::string query, uint64_t k, b
                             .is_prefix = false,
                             .k = k,
                             .mode = ModeOf(all),
-                            .projection = std::move(projection),
-                            .k1 = std::nullopt,
-                            .b = std::nullopt,
-                            .stop = {}};
+                            .projection = std::move(projection)};
   if (parameters.has_value()) {
     request.k1 = parameters->first;
     request.b = parameters->second;

@@ -101,6 +101,9 @@ arrow::Status FromForeign(const arrow::Status& status, std::string_view context)
   std::string message(context);
   message += ": ";
   message += status.message();
+  // Ours says no more than the kind; another library's may say the most.
+  const auto& detail = status.detail();
+  if (detail != nullptr && !KindOf(status).has_value()) message += ". " + detail->ToString();
   return MakeError(KindOf(status).value_or(KindOfForeign(status.code())), std::move(message));
 }
 

@@ -1,7 +1,9 @@
 #include "infino/error.h"
 
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include <arrow/status.h>
@@ -48,6 +50,20 @@ TEST(Error, ForeignStatusGetsAKindAndContext) {
   EXPECT_THAT(FromForeign(arrow::Status::OutOfMemory("x"), "y"),
               IsError(ErrorKind::kResourceExhausted));
   INFINO_EXPECT_OK(FromForeign(arrow::Status::OK(), "reading"));
+}
+
+TEST(Error, ForeignDetailIsKeptInTheMessage) {
+  class Detail final : public arrow::StatusDetail {
+   public:
+    [[nodiscard]] const char* type_id() const override { return "theirs"; }
+
+    [[nodiscard]] std::string ToString() const override { return "[errno 28] no space left"; }
+  };
+
+  const arrow::Status foreign(arrow::StatusCode::IOError, "cannot write",
+                              std::make_shared<Detail>());
+  EXPECT_EQ(FromForeign(foreign, "saving").message(),
+            "saving: cannot write. [errno 28] no space left");
 }
 
 TEST(Error, StatusOfOursKeepsItsKindUnderContext) {

@@ -335,7 +335,7 @@ bool PostingsVerifier::IsPackedTightly(ByteSpan only_block) {
 
 arrow::Status PostingsVerifier::TakeBlock(size_t count, ImpactCheck& check) {
   const size_t first = docs_.size() - count;
-  TakeLengths(first));
+  TakeLengths(first);
   for (size_t i = first; i < docs_.size(); ++i) {
     const Impact posting{.frequency = frequencies_[i], .length = doc_lengths_[i]};
     if (posting.frequency > posting.length) {
