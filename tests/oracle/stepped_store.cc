@@ -59,45 +59,25 @@ void SteppedStore::AnswerAll() {
 }
 
 arrow::Future<VersionedBytes> SteppedStore::Get(std::string_view path) {
-  return Hold(store_->Get(path));
+  return Hold(ForwardingStore::Get(path));
 }
 
 arrow::Future<std::optional<VersionedBytes>> SteppedStore::GetIfChanged(
     std::string_view path, const ObjectVersion& known) {
-  return Hold(store_->GetIfChanged(path, known));
+  return Hold(ForwardingStore::GetIfChanged(path, known));
 }
 
 arrow::Future<std::shared_ptr<arrow::Buffer>> SteppedStore::GetRange(std::string_view path,
                                                                      ByteRange range) {
-  return Hold(store_->GetRange(path, range));
+  return Hold(ForwardingStore::GetRange(path, range));
 }
 
 arrow::Future<ObjectInfo> SteppedStore::Head(std::string_view path) {
-  return Hold(store_->Head(path));
-}
-
-arrow::Future<PutResult> SteppedStore::PutIfAbsent(std::string_view path,
-                                                   std::shared_ptr<arrow::Buffer> bytes) {
-  return store_->PutIfAbsent(path, std::move(bytes));
-}
-
-arrow::Future<std::vector<PutOutcome>> SteppedStore::PutAllIfAbsent(
-    std::vector<StagedObject> objects) {
-  return store_->PutAllIfAbsent(std::move(objects));
-}
-
-arrow::Future<PutResult> SteppedStore::PutIfMatch(std::string_view path,
-                                                  std::shared_ptr<arrow::Buffer> bytes,
-                                                  const ObjectVersion& expected) {
-  return store_->PutIfMatch(path, std::move(bytes), expected);
+  return Hold(ForwardingStore::Head(path));
 }
 
 arrow::Future<std::vector<ObjectInfo>> SteppedStore::List(std::string_view prefix) {
-  return Hold(store_->List(prefix));
-}
-
-arrow::Future<> SteppedStore::Delete(std::string_view path) {
-  return store_->Delete(path);
+  return Hold(ForwardingStore::List(prefix));
 }
 
 }  // namespace infino

@@ -8,6 +8,7 @@
 
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
+#include "support/forwarding_store.h"
 
 namespace infino {
 
@@ -18,9 +19,9 @@ namespace infino {
 /// The caller's StopCondition is what tells that it waits: Wait asks it. A read that is asked for
 /// after others were answered belongs to the next round. Reads are held back while stepping is on;
 /// writes never.
-class SteppedStore final : public ObjectStore {
+class SteppedStore final : public ForwardingStore {
  public:
-  explicit SteppedStore(std::shared_ptr<ObjectStore> store) : store_(std::move(store)) {}
+  explicit SteppedStore(std::shared_ptr<ObjectStore> store) : ForwardingStore(std::move(store)) {}
 
   /// Holds reads back from now on, until Stop. The returned condition must go into every call.
   [[nodiscard]] StopCondition Start();
@@ -37,13 +38,7 @@ class SteppedStore final : public ObjectStore {
   arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
                                                          ByteRange range) override;
   arrow::Future<ObjectInfo> Head(std::string_view path) override;
-  arrow::Future<PutResult> PutIfAbsent(std::string_view path,
-                                       std::shared_ptr<arrow::Buffer> bytes) override;
-  arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(std::vector<StagedObject> objects) override;
-  arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
-                                      const ObjectVersion& expected) override;
   arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override;
-  arrow::Future<> Delete(std::string_view path) override;
 
  private:
   /// Holds a read back, or hands it out at once while stepping is off.
@@ -53,7 +48,6 @@ class SteppedStore final : public ObjectStore {
   /// Answers all reads that are held back.
   void AnswerAll();
 
-  std::shared_ptr<ObjectStore> store_;
   std::mutex mutex_;
   bool stepping_ = false;
   std::vector<std::function<void()>> held_;

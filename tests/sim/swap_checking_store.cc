@@ -63,59 +63,28 @@ arrow::Status CheckReachable(ObjectStore& store, const std::string& folder,
 }
 
 SwapCheckingStore::SwapCheckingStore(std::shared_ptr<ObjectStore> store, std::string folder)
-    : store_(std::move(store)), folder_(std::move(folder)) {}
+    : ForwardingStore(std::move(store)), folder_(std::move(folder)) {}
 
 void SwapCheckingStore::Check(std::string_view path, const arrow::Buffer& pointer) {
   if (path != PointerPath(folder_)) return;
-  const arrow::Status status = CheckReachable(*store_, folder_, pointer);
+  const arrow::Status status = CheckReachable(*store(), folder_, pointer);
   EXPECT_TRUE(status.ok()) << "a pointer took effect before what it reaches was there: "
                            << status.ToString();
 }
 
-arrow::Future<VersionedBytes> SwapCheckingStore::Get(std::string_view path) {
-  return store_->Get(path);
-}
-
-arrow::Future<std::optional<VersionedBytes>> SwapCheckingStore::GetIfChanged(
-    std::string_view path, const ObjectVersion& known) {
-  return store_->GetIfChanged(path, known);
-}
-
-arrow::Future<std::shared_ptr<arrow::Buffer>> SwapCheckingStore::GetRange(std::string_view path,
-                                                                          ByteRange range) {
-  return store_->GetRange(path, range);
-}
-
-arrow::Future<ObjectInfo> SwapCheckingStore::Head(std::string_view path) {
-  return store_->Head(path);
-}
-
 arrow::Future<PutResult> SwapCheckingStore::PutIfAbsent(std::string_view path,
                                                         std::shared_ptr<arrow::Buffer> bytes) {
-  const auto result = Wait(store_->PutIfAbsent(path, bytes));
+  const auto result = Wait(store()->PutIfAbsent(path, bytes));
   if (result.ok() && result->outcome == PutOutcome::kWritten) Check(path, *bytes);
   return result;
-}
-
-arrow::Future<std::vector<PutOutcome>> SwapCheckingStore::PutAllIfAbsent(
-    std::vector<StagedObject> objects) {
-  return store_->PutAllIfAbsent(std::move(objects));
 }
 
 arrow::Future<PutResult> SwapCheckingStore::PutIfMatch(std::string_view path,
                                                        std::shared_ptr<arrow::Buffer> bytes,
                                                        const ObjectVersion& expected) {
-  const auto result = Wait(store_->PutIfMatch(path, bytes, expected));
+  const auto result = Wait(store()->PutIfMatch(path, bytes, expected));
   if (result.ok() && result->outcome == PutOutcome::kWritten) Check(path, *bytes);
   return result;
-}
-
-arrow::Future<std::vector<ObjectInfo>> SwapCheckingStore::List(std::string_view prefix) {
-  return store_->List(prefix);
-}
-
-arrow::Future<> SwapCheckingStore::Delete(std::string_view path) {
-  return store_->Delete(path);
 }
 
 }  // namespace infino

@@ -11,33 +11,24 @@
 #include <arrow/util/future.h>
 
 #include "infino/storage/object_store.h"
+#include "support/forwarding_store.h"
 
 namespace infino {
 
 /// Wraps a memory store and checks what PointerStore can't: whenever a pointer takes effect, every
 /// object that can be reached from it is in the store already. A breach fails the running test.
-class SwapCheckingStore final : public ObjectStore {
+class SwapCheckingStore final : public ForwardingStore {
  public:
   SwapCheckingStore(std::shared_ptr<ObjectStore> store, std::string folder);
 
-  arrow::Future<VersionedBytes> Get(std::string_view path) override;
-  arrow::Future<std::optional<VersionedBytes>> GetIfChanged(std::string_view path,
-                                                            const ObjectVersion& known) override;
-  arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
-                                                         ByteRange range) override;
-  arrow::Future<ObjectInfo> Head(std::string_view path) override;
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override;
-  arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(std::vector<StagedObject> objects) override;
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override;
-  arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override;
-  arrow::Future<> Delete(std::string_view path) override;
 
  private:
   void Check(std::string_view path, const arrow::Buffer& pointer);
 
-  std::shared_ptr<ObjectStore> store_;
   std::string folder_;
 };
 

@@ -247,7 +247,7 @@ struct AssertingStore::Memory {
 AssertingStore::AssertingStore(std::shared_ptr<ObjectStore> store,
                                std::function<bool(std::string_view)> is_swapped,
                                std::function<void(const std::string&)> report)
-    : store_(std::move(store)),
+    : ForwardingStore(std::move(store)),
       is_swapped_(std::move(is_swapped)),
       report_(std::move(report)),
       memory_(std::make_unique<Memory>()) {
@@ -269,15 +269,6 @@ void AssertingStore::CheckStaged(std::string_view path, const arrow::Buffer& byt
   }
 }
 
-arrow::Future<VersionedBytes> AssertingStore::Get(std::string_view path) {
-  return store_->Get(path);
-}
-
-arrow::Future<std::optional<VersionedBytes>> AssertingStore::GetIfChanged(
-    std::string_view path, const ObjectVersion& known) {
-  return store_->GetIfChanged(path, known);
-}
-
 arrow::Future<std::shared_ptr<arrow::Buffer>> AssertingStore::GetRange(std::string_view path,
                                                                        ByteRange range) {
   if (range.offset < 0 || range.length < 0) {
@@ -285,23 +276,19 @@ arrow::Future<std::shared_ptr<arrow::Buffer>> AssertingStore::GetRange(std::stri
             " length=" + std::to_string(range.length));
   }
   if (is_swapped_(path)) report_("range read of swapped object " + std::string(path));
-  return store_->GetRange(path, range);
-}
-
-arrow::Future<ObjectInfo> AssertingStore::Head(std::string_view path) {
-  return store_->Head(path);
+  return ForwardingStore::GetRange(path, range);
 }
 
 arrow::Future<PutResult> AssertingStore::PutIfAbsent(std::string_view path,
                                                      std::shared_ptr<arrow::Buffer> bytes) {
   CheckStaged(path, *bytes);
-  return store_->PutIfAbsent(path, std::move(bytes));
+  return ForwardingStore::PutIfAbsent(path, std::move(bytes));
 }
 
 arrow::Future<std::vector<PutOutcome>> AssertingStore::PutAllIfAbsent(
     std::vector<StagedObject> objects) {
   for (const StagedObject& object : objects) CheckStaged(object.path, *object.bytes);
-  return store_->PutAllIfAbsent(std::move(objects));
+  return ForwardingStore::PutAllIfAbsent(std::move(objects));
 }
 
 arrow::Future<PutResult> AssertingStore::PutIfMatch(std::string_view path,
@@ -317,11 +304,7 @@ arrow::Future<PutResult> AssertingStore::PutIfMatch(std::string_view path,
       report_("swapped object " + std::string(path) + " repeats the bytes of another version");
     }
   }
-  return store_->PutIfMatch(path, std::move(bytes), expected);
-}
-
-arrow::Future<std::vector<ObjectInfo>> AssertingStore::List(std::string_view prefix) {
-  return store_->List(prefix);
+  return ForwardingStore::PutIfMatch(path, std::move(bytes), expected);
 }
 
 arrow::Future<> AssertingStore::Delete(std::string_view path) {
@@ -331,7 +314,7 @@ arrow::Future<> AssertingStore::Delete(std::string_view path) {
     const auto swapped = memory_->swapped.find(path);
     if (swapped != memory_->swapped.end()) memory_->swapped.erase(swapped);
   }
-  return store_->Delete(path);
+  return ForwardingStore::Delete(path);
 }
 
 }  // namespace infino

@@ -18,6 +18,7 @@
 #include "infino/common/byte_range.h"
 #include "infino/common/random.h"
 #include "infino/storage/object_store.h"
+#include "support/forwarding_store.h"
 
 namespace infino {
 
@@ -121,7 +122,7 @@ class FaultyStore final : public ObjectStore {
 /// - no staged path is ever put with two different contents;
 /// - a swapped object never repeats the bytes of an earlier version of itself;
 /// - no range is negative, and no swapped object is read by ranges.
-class AssertingStore final : public ObjectStore {
+class AssertingStore final : public ForwardingStore {
  public:
   /// `is_swapped` tells the paths that may be swapped; the default takes those ending in
   /// "/current". `report` is told every breach; the default fails the running test.
@@ -130,18 +131,13 @@ class AssertingStore final : public ObjectStore {
                           std::function<void(const std::string&)> report = {});
   ~AssertingStore() override;
 
-  arrow::Future<VersionedBytes> Get(std::string_view path) override;
-  arrow::Future<std::optional<VersionedBytes>> GetIfChanged(std::string_view path,
-                                                            const ObjectVersion& known) override;
   arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
                                                          ByteRange range) override;
-  arrow::Future<ObjectInfo> Head(std::string_view path) override;
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override;
   arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(std::vector<StagedObject> objects) override;
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override;
-  arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override;
   arrow::Future<> Delete(std::string_view path) override;
 
  private:
@@ -149,7 +145,6 @@ class AssertingStore final : public ObjectStore {
 
   void CheckStaged(std::string_view path, const arrow::Buffer& bytes);
 
-  std::shared_ptr<ObjectStore> store_;
   std::function<bool(std::string_view)> is_swapped_;
   std::function<void(const std::string&)> report_;
   std::unique_ptr<Memory> memory_;

@@ -11,6 +11,7 @@
 #include "infino/common/json.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/manifest/json_fields.h"
 #include "infino/supertable/layout.h"
 
 namespace infino {
@@ -56,12 +57,7 @@ arrow::Result<CatalogContent> DecodeCatalog(const arrow::Buffer& bytes) {
   const std::string object = CatalogPath();
   ARROW_ASSIGN_OR_RAISE(const nlohmann::json document,
                         ParseJson(std::string_view(bytes), "catalog " + object));
-  ARROW_ASSIGN_OR_RAISE(const uint64_t format, GetUint64(document, "format_version", object));
-  if (format > kFormatVersion) {
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     "read catalog " + object + ": format version " + std::to_string(format) +
-                         " is newer than this library's " + std::to_string(kFormatVersion));
-  }
+  ARROW_RETURN_NOT_OK(CheckFormatVersion(document, kFormatVersion, "catalog " + object));
   CatalogContent content;
   ARROW_ASSIGN_OR_RAISE(content.version, GetUint64(document, "version", object));
   ARROW_ASSIGN_OR_RAISE(const nlohmann::json* tables, GetObject(document, "tables", object));

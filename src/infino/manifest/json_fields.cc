@@ -26,6 +26,15 @@ arrow::Status CorruptObject(std::string_view object, std::string_view what) {
   return MakeError(ErrorKind::kCorrupt, std::move(message));
 }
 
+arrow::Status CheckFormatVersion(const json& document, uint64_t supported,
+                                 std::string_view object) {
+  ARROW_ASSIGN_OR_RAISE(const uint64_t format, GetUint64(document, "format_version", object));
+  if (format <= supported) return arrow::Status::OK();
+  return MakeError(ErrorKind::kUnsupportedVersion,
+                   std::string(object) + ": written by a newer infino: format_version=" +
+                       std::to_string(format) + " supported=" + std::to_string(supported));
+}
+
 json StartDocument(std::string_view kind) {
   json document = json::object();
   document["kind"] = kind;
@@ -40,13 +49,7 @@ arrow::Result<json> ParseDocument(std::string_view text, std::string_view kind,
   if (found != kind) {
     return CorruptObject(object, "not a " + std::string(kind) + ": kind=" + found);
   }
-  ARROW_ASSIGN_OR_RAISE(const uint64_t format, GetUint64(document, "format_version", object));
-  if (format > kTableFormatVersion) {
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     std::string(object) +
-                         ": written by a newer infino: format_version=" + std::to_string(format) +
-                         " supported=" + std::to_string(kTableFormatVersion));
-  }
+  ARROW_RETURN_NOT_OK(CheckFormatVersion(document, kTableFormatVersion, object));
   return document;
 }
 

@@ -22,6 +22,10 @@ inline constexpr uint64_t kTableFormatVersion = 0;
 
 [[nodiscard]] arrow::Status CorruptObject(std::string_view object, std::string_view what);
 
+/// kUnsupportedVersion if the document's `format_version` is above `supported`.
+[[nodiscard]] arrow::Status CheckFormatVersion(const nlohmann::json& document, uint64_t supported,
+                                               std::string_view object);
+
 /// An object with `kind` and the format version.
 [[nodiscard]] nlohmann::json StartDocument(std::string_view kind);
 

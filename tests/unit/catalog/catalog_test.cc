@@ -19,6 +19,7 @@
 #include "infino/storage/memory_store.h"
 #include "infino/supertable/layout.h"
 #include "support/faulty_store.h"
+#include "support/forwarding_store.h"
 #include "support/matchers.h"
 #include "support/seed.h"
 
@@ -30,50 +31,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// A store in which another writer changes the catalog just before each swap.
-class RacingStore final : public ObjectStore {
+class RacingStore final : public ForwardingStore {
  public:
   RacingStore(std::shared_ptr<ObjectStore> store, const Catalog& rival)
-      : store_(std::move(store)), rival_(rival) {}
-
-  arrow::Future<VersionedBytes> Get(std::string_view path) override { return store_->Get(path); }
-
-  arrow::Future<std::optional<VersionedBytes>> GetIfChanged(std::string_view path,
-                                                            const ObjectVersion& known) override {
-    return store_->GetIfChanged(path, known);
-  }
-
-  arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
-                                                         ByteRange range) override {
-    return store_->GetRange(path, range);
-  }
-
-  arrow::Future<ObjectInfo> Head(std::string_view path) override { return store_->Head(path); }
-
-  arrow::Future<PutResult> PutIfAbsent(std::string_view path,
-                                       std::shared_ptr<arrow::Buffer> bytes) override {
-    return store_->PutIfAbsent(path, std::move(bytes));
-  }
-
-  arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(
-      std::vector<StagedObject> objects) override {
-    return store_->PutAllIfAbsent(std::move(objects));
-  }
+      : ForwardingStore(std::move(store)), rival_(rival) {}
 
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override {
     const std::string folder = "other-" + std::to_string(++rounds_);
     EXPECT_THAT(rival_.Add("other", folder, "other-" + std::to_string(rounds_ - 1)), IsOk());
-    return store_->PutIfMatch(path, std::move(bytes), expected);
+    return ForwardingStore::PutIfMatch(path, std::move(bytes), expected);
   }
-
-  arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override {
-    return store_->List(prefix);
-  }
-
-  arrow::Future<> Delete(std::string_view path) override { return store_->Delete(path); }
 
  private:
-  std::shared_ptr<ObjectStore> store_;
   const Catalog& rival_;
   int rounds_ = 0;
 };

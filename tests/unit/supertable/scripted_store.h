@@ -18,6 +18,7 @@
 #include "infino/common/byte_range.h"
 #include "infino/error.h"
 #include "infino/storage/object_store.h"
+#include "support/forwarding_store.h"
 
 namespace infino {
 
@@ -34,9 +35,9 @@ enum class PutScript : uint8_t {
 
 /// Wraps a store: conditional puts follow a script (kPass when it has ended), every call is
 /// counted, and a test can act between two calls. Single-threaded.
-class ScriptedStore final : public ObjectStore {
+class ScriptedStore final : public ForwardingStore {
  public:
-  explicit ScriptedStore(std::shared_ptr<ObjectStore> store) : store_(std::move(store)) {}
+  explicit ScriptedStore(std::shared_ptr<ObjectStore> store) : ForwardingStore(std::move(store)) {}
 
   std::deque<PutScript> script;
 
@@ -65,48 +66,35 @@ class ScriptedStore final : public ObjectStore {
     if (before_get) before_get(path);
     ++gets[std::string(path)];
     if (reads_fail) return Unavailable<VersionedBytes>();
-    return store_->Get(path);
+    return store()->Get(path);
   }
 
   arrow::Future<std::optional<VersionedBytes>> GetIfChanged(std::string_view path,
                                                             const ObjectVersion& known) override {
     if (before_get) before_get(path);
     ++gets[std::string(path)];
-    return store_->GetIfChanged(path, known);
+    return store()->GetIfChanged(path, known);
   }
 
   arrow::Future<std::shared_ptr<arrow::Buffer>> GetRange(std::string_view path,
                                                          ByteRange range) override {
     ++range_gets[std::string(path)];
-    return store_->GetRange(path, range);
+    return store()->GetRange(path, range);
   }
-
-  arrow::Future<ObjectInfo> Head(std::string_view path) override { return store_->Head(path); }
 
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override {
     sent.push_back(bytes);
-    return Put([this, at = std::string(path), bytes] { return store_->PutIfAbsent(at, bytes); });
-  }
-
-  arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(
-      std::vector<StagedObject> objects) override {
-    return store_->PutAllIfAbsent(std::move(objects));
+    return Put([this, at = std::string(path), bytes] { return store()->PutIfAbsent(at, bytes); });
   }
 
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override {
     sent.push_back(bytes);
     return Put([this, at = std::string(path), bytes, expected] {
-      return store_->PutIfMatch(at, bytes, expected);
+      return store()->PutIfMatch(at, bytes, expected);
     });
   }
-
-  arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override {
-    return store_->List(prefix);
-  }
-
-  arrow::Future<> Delete(std::string_view path) override { return store_->Delete(path); }
 
  private:
   template <typename T>
@@ -152,7 +140,6 @@ class ScriptedStore final : public ObjectStore {
     return Unavailable<PutResult>();
   }
 
-  std::shared_ptr<ObjectStore> store_;
   std::vector<std::function<void()>> delayed_;
 };
 
