@@ -338,14 +338,16 @@ def connect(
     api_key: str | None = None,
     freshness: float | None = None,
     build_memory_bytes: int | None = None,
+    scratch_dir: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     compression: str | None = None,
 ) -> Connection:
     """Connects to a folder (a path or file://PATH, created if absent) or to memory://.
 
     `connection_memory_budget_bytes` makes an append fail instead of holding more;
-    `build_memory_bytes` (1 GiB) is what building superfiles may hold before it ends one and starts
-    the next. `freshness`: how many seconds old a table's version may be before a query looks for a
+    `build_memory_bytes` (1 GiB) is what building superfiles may hold before it puts index data into
+    `scratch_dir` (the system's folder for temporary files), and before it ends a superfile and
+    starts the next. `freshness`: how many seconds old a table's version may be before a query looks for a
     newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
     `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
     accepted everywhere.
@@ -377,6 +379,8 @@ def connect(
         options.freshness_ms = int(freshness * 1000)
     if build_memory_bytes is not None:
         options.build_memory_bytes = _size("build_memory_bytes", build_memory_bytes)
+    if scratch_dir is not None:
+        options.scratch_dir = os.fspath(scratch_dir)
     if threads is not None:
         options.thread_count = _size("threads", threads, 4096)
     if compression is not None:

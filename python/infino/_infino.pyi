@@ -20,6 +20,7 @@ class ConnectOptions:
     cache_budget_bytes: int | None
     memory_budget_bytes: int | None
     build_memory_bytes: int
+    scratch_dir: str | None
     memory_cache_bytes: int
     cold_fetch_mode: ColdFetchMode
     validate: bool

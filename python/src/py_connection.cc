@@ -75,6 +75,7 @@ void BindConnection(nb::module_& module) {
       .def_rw("cache_budget_bytes", &ConnectOptions::cache_budget_bytes)
       .def_rw("memory_budget_bytes", &ConnectOptions::memory_budget_bytes)
       .def_rw("build_memory_bytes", &ConnectOptions::build_memory_bytes)
+      .def_rw("scratch_dir", &ConnectOptions::scratch_dir)
       .def_rw("memory_cache_bytes", &ConnectOptions::memory_cache_bytes)
       .def_rw("cold_fetch_mode", &ConnectOptions::cold_fetch_mode)
       .def_rw("validate", &ConnectOptions::validate)

@@ -212,7 +212,7 @@ def test_all_keywords_of_connect_are_accepted():
     c = infino.connect(folder(), storage_options={"aws_region": "x"}, cache_dir=folder(),
                        cache_budget_bytes=1 << 20, connection_memory_budget_bytes=0,
                        cold_fetch_mode="Range_Only", validate=True, api_key="k", freshness=0.5,
-                       build_memory_bytes=1 << 28, threads=2, compression="LZ4")
+                       build_memory_bytes=1 << 28, scratch_dir=folder(), threads=2, compression="LZ4")
     c.create_database()
     t = c.create_table("t", BODY, IndexSpec().fts("body"))
     t.append(rows(["x"]))

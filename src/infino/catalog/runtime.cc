@@ -20,6 +20,7 @@
 #include "infino/query/term_filter_cache.h"
 #include "infino/query/text_executor.h"
 #include "infino/storage/block_cache.h"
+#include "infino/storage/local_scratch.h"
 #include "infino/storage/metered_store.h"
 #include "infino/storage/retrying_store.h"
 #include "infino/supertable/pointer.h"
@@ -50,6 +51,7 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .pool = pool,
                        .build_memory_bytes = Clamp(options.build_memory_bytes),
                        .memory_budget_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
+                       .scratch = MakeLocalScratch(options.scratch_dir),
                        .commit_timeout_ms = options.commit_timeout_ms,
                        .compression = options.compression};
 

@@ -56,8 +56,11 @@ uint32_t BitOf(uint64_t hash, size_t word) {
 BloomFilterBuilder::BloomFilterBuilder(uint64_t expected_count, uint32_t bits_per_key)
     : words_(BlockCountFor(expected_count, bits_per_key) * kBlockWords) {}
 
-void BloomFilterBuilder::Add(std::string_view key) {
-  const uint64_t hash = Hash64(AsBytes(key));
+uint64_t BloomFilterBuilder::HashOf(std::string_view key) {
+  return Hash64(AsBytes(key));
+}
+
+void BloomFilterBuilder::AddHash(uint64_t hash) {
   const size_t first = BlockOf(hash, words_.size() / kBlockWords) * kBlockWords;
   for (size_t i = 0; i < kBlockWords; ++i) words_[first + i] |= BitOf(hash, i);
 }

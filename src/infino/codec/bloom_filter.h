@@ -23,7 +23,11 @@ class BloomFilterBuilder {
   explicit BloomFilterBuilder(uint64_t expected_count, uint32_t bits_per_key = kDefaultBitsPerKey);
 
   /// Adding a key twice changes nothing.
-  void Add(std::string_view key);
+  void Add(std::string_view key) { AddHash(HashOf(key)); }
+
+  /// Adds the key that has this hash.
+  void AddHash(uint64_t hash);
+  [[nodiscard]] static uint64_t HashOf(std::string_view key);
 
   /// The finished filter. Equal sets of keys and sizes give equal bytes. The builder is empty
   /// afterwards, with the same size.

@@ -38,10 +38,14 @@ constexpr int64_t kRunInputBytes = int64_t{8} << 20;
 constexpr int64_t kSliceRowsMax = int64_t{8} << 10;
 
 /// How the memory of an append is shared out: one share for each builder, one for finished
-/// superfiles on their way, one for everything else.
+/// superfiles on their way, one for everything else. A superfile is ended when its rows, its
+/// indexes and what is left of these in memory fill a share; half of it is what indexes may have in
+/// memory, for the rest of the file is there in the end.
 struct Shares {
   int lane_count = 1;
   int64_t share_bytes = 0;
+  int64_t text_bytes = 0;
+  int64_t reserve_bytes = 0;
   int64_t slice_bytes = 0;
 
   explicit Shares(const WriterEnvironment& environment) {
@@ -58,6 +62,16 @@ struct Shares {
     lane_count = static_cast<int>(
         std::clamp<int64_t>(total / kShareMin - kSpareShares, 1, std::max(threads, 1)));
     share_bytes = std::max<int64_t>(total / (lane_count + kSpareShares), 1);
+    text_bytes = std::max<int64_t>(share_bytes / 2, 1);
+    reserve_bytes = share_bytes;
+    if (environment.memory_budget_bytes > 0) {
+      // Where a share is most of the budget, indexes leave room for their superfile, and it is away
+      // before the next one starts.
+      constexpr int64_t kTextMin = int64_t{1} << 20;
+      const int64_t budget = environment.memory_budget_bytes;
+      text_bytes = std::min(text_bytes, std::max(budget / 4, kTextMin));
+      reserve_bytes = std::clamp<int64_t>(budget - lane_count * share_bytes, 0, share_bytes);
+    }
     slice_bytes =
         std::clamp(share_bytes / 16, int64_t{64} << 10, std::min(kRunInputBytes, int64_t{4} << 20));
   }
@@ -213,7 +227,9 @@ void AppendBuilder::StartPipeline(WorkPool* pool) {
                              .schema = destination_.schema,
                              .compression = environment_.compression,
                              .lane_bytes = shares_.share_bytes,
-                             .reserve_bytes = shares_.share_bytes,
+                             .scratch = environment_.scratch,
+                             .text_bytes = shares_.text_bytes,
+                             .reserve_bytes = shares_.reserve_bytes,
                              .queue_bytes = shares_.share_bytes / 2,
                              .memory_budget_bytes = environment_.memory_budget_bytes});
 }

@@ -34,8 +34,12 @@ BuildPipeline::BuildPipeline(Options options) : options_(std::move(options)) {}
 
 int BuildPipeline::AddLane() {
   const std::lock_guard lock(mutex_);
+  SuperfileWriterOptions superfiles{.id = {},
+                                    .compression = options_.compression,
+                                    .scratch = options_.scratch,
+                                    .text_memory_bytes = options_.text_bytes};
   lanes_.push_back(std::make_unique<Lane>(
-      SuperfileLane(&options_.schema, options_.compression, options_.random)));
+      SuperfileLane(&options_.schema, std::move(superfiles), options_.random)));
   return static_cast<int>(lanes_.size()) - 1;
 }
 

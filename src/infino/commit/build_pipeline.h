@@ -15,6 +15,7 @@
 #include "infino/commit/row_slices.h"
 #include "infino/commit/superfile_lane.h"
 #include "infino/common/random.h"
+#include "infino/common/scratch.h"
 #include "infino/common/work_pool.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/options.h"
@@ -36,7 +37,8 @@ struct AppendedSuperfile {
 ///
 /// A lane works on one superfile at a time, on whichever pool thread is free, one slice a task; so
 /// no task takes long, none waits, and every lane's ids ascend. A lane whose superfile reaches its
-/// share of the budget ends it, starts its upload, and goes on with the next one, unless more
+/// share of the budget ends it, having put into scratch files what keyword indexes hold above their
+/// part of the share; it starts its upload, and goes on with the next one, unless more
 /// finished bytes are under way than the reserve allows: then it pauses until an upload ends. The
 /// superfiles that are not full at the end are handed back with their bytes, to be staged together
 /// with the manifest.
@@ -51,10 +53,12 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
     std::string folder;        ///< The table's.
     TableSchema schema;
     Compression compression = Compression::kZstd;
-    int64_t lane_bytes = 0;           ///< A lane's share.
-    int64_t reserve_bytes = 0;        ///< For finished superfiles on their way to the store.
-    int64_t queue_bytes = 0;          ///< Slices that wait for a lane; one run may exceed it.
-    int64_t memory_budget_bytes = 0;  ///< Above it the append fails; 0: none.
+    int64_t lane_bytes = 0;                 ///< A lane's share.
+    std::shared_ptr<ScratchSpace> scratch;  ///< Null: indexes stay in memory.
+    int64_t text_bytes = 0;                 ///< What a lane's indexes hold before they go there.
+    int64_t reserve_bytes = 0;              ///< For finished superfiles on their way to the store.
+    int64_t queue_bytes = 0;                ///< Slices that wait for a lane; one run may exceed it.
+    int64_t memory_budget_bytes = 0;        ///< Above it the append fails; 0: none.
   };
 
   explicit BuildPipeline(Options options);

@@ -11,23 +11,21 @@
 #include "infino/commit/row_slices.h"
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
-#include "infino/options.h"
 #include "infino/superfile/superfile_writer.h"
 #include "infino/superfile/table_schema.h"
 
 namespace infino {
 
-SuperfileLane::SuperfileLane(const TableSchema* schema, Compression compression,
+SuperfileLane::SuperfileLane(const TableSchema* schema, SuperfileWriterOptions options,
                              std::shared_ptr<Random> random)
-    : schema_(schema), compression_(compression), random_(std::move(random)) {}
+    : schema_(schema), options_(std::move(options)), random_(std::move(random)) {}
 
 arrow::Status SuperfileLane::Add(const RowSlice& slice) {
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::RecordBatch> rows,
                         slice.coercion->Coerce(*slice.rows, slice.first_row));
   if (writer_ == nullptr) {
-    const SuperfileWriterOptions options{.id = random_->NextId<SuperfileId>(),
-                                         .compression = compression_};
-    ARROW_ASSIGN_OR_RAISE(writer_, SuperfileWriter::Make(*schema_, options));
+    options_.id = random_->NextId<SuperfileId>();
+    ARROW_ASSIGN_OR_RAISE(writer_, SuperfileWriter::Make(*schema_, options_));
   }
   return writer_->Add(*rows, slice.first_id);
 }

@@ -9,7 +9,6 @@
 
 #include "infino/commit/row_slices.h"
 #include "infino/common/random.h"
-#include "infino/options.h"
 #include "infino/superfile/superfile_writer.h"
 #include "infino/superfile/table_schema.h"
 
@@ -19,8 +18,9 @@ namespace infino {
 /// thread at a time.
 class SuperfileLane {
  public:
-  /// `schema` outlives the lane.
-  SuperfileLane(const TableSchema* schema, Compression compression, std::shared_ptr<Random> random);
+  /// `options` are those of all its superfiles, but for the id. `schema` outlives the lane.
+  SuperfileLane(const TableSchema* schema, SuperfileWriterOptions options,
+                std::shared_ptr<Random> random);
 
   /// Coerces the rows and adds them to the superfile at hand, which it starts if there is none.
   [[nodiscard]] arrow::Status Add(const RowSlice& slice);
@@ -36,7 +36,7 @@ class SuperfileLane {
 
  private:
   const TableSchema* schema_;
-  Compression compression_;
+  SuperfileWriterOptions options_;
   std::shared_ptr<Random> random_;
   std::unique_ptr<SuperfileWriter> writer_;
 };

@@ -100,6 +100,14 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     sink_ = std::make_shared<arrow::io::BufferOutputStream>(buffer_);
     ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(
         file_schema_.get(), *parquet::default_writer_properties(), &parquet_schema_));
+    text::TextBuildMemory memory;
+    if (options_.scratch != nullptr && options_.text_memory_bytes > 0) {
+      const auto texts = std::ranges::count_if(
+          schema_.columns, [](const TableColumn& column) { return column.text.has_value(); });
+      memory.scratch = options_.scratch;
+      memory.limit_bytes =
+          std::max<int64_t>(options_.text_memory_bytes / std::max<int64_t>(texts, 1), 1);
+    }
     for (size_t i = 0; i < schema_.columns.size(); ++i) {
       const TableColumn& column = schema_.columns[i];
       if (column.stored()) {
@@ -107,8 +115,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
         stats_.push_back(ColumnStatsBuilder::Make(column.field_id, *column.field->type()));
       }
       if (column.text) {
-        ARROW_ASSIGN_OR_RAISE(auto builder,
-                              TextColumnWriter::Make(column, static_cast<int>(i), options_.id));
+        ARROW_ASSIGN_OR_RAISE(
+            auto builder, TextColumnWriter::Make(column, static_cast<int>(i), options_.id, memory));
         texts_.push_back(std::move(builder));
       }
     }

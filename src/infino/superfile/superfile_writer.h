@@ -10,6 +10,7 @@
 #include <arrow/status.h>
 
 #include "infino/common/ids.h"
+#include "infino/common/scratch.h"
 #include "infino/options.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
@@ -19,6 +20,11 @@ namespace infino {
 struct SuperfileWriterOptions {
   SuperfileId id;
   Compression compression = Compression::kZstd;
+
+  /// Where the keyword indexes' memory goes that is above `text_memory_bytes` for all of them
+  /// together; null: nowhere. The file is the same either way.
+  std::shared_ptr<ScratchSpace> scratch = {};
+  int64_t text_memory_bytes = 0;
 };
 
 /// A finished superfile, ready to be put.
@@ -45,7 +51,8 @@ class SuperfileWriter {
   /// REQUIRES: `first_id` is above every id added before.
   [[nodiscard]] virtual arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) = 0;
 
-  /// What the writer holds in memory by now, in bytes, and about what Finish needs on top.
+  /// What the writer holds in memory by now, in bytes, and about what Finish needs on top: what is
+  /// in scratch files counts, because it will be in the file.
   [[nodiscard]] virtual int64_t memory_bytes() const = 0;
 
   [[nodiscard]] virtual int64_t row_count() const = 0;

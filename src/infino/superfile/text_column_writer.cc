@@ -1,6 +1,5 @@
 #include "infino/superfile/text_column_writer.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,19 +24,10 @@
 namespace infino {
 namespace {
 
-/// The terms of an index, end to end: the filter's size is known only when all have been seen.
-struct TermList {
-  std::string text;
-  std::vector<uint32_t> lengths;
-};
-
-TermFilter FilterOf(int32_t field_id, const TermList& terms) {
-  BloomFilterBuilder builder(terms.lengths.size());
-  size_t start = 0;
-  for (const uint32_t length : terms.lengths) {
-    builder.Add(std::string_view(terms.text).substr(start, length));
-    start += length;
-  }
+/// The filter's size is known only when all terms have been seen.
+TermFilter FilterOf(int32_t field_id, const std::vector<uint64_t>& term_hashes) {
+  BloomFilterBuilder builder(term_hashes.size());
+  for (const uint64_t hash : term_hashes) builder.AddHash(hash);
   return {.field_id = field_id, .filter = ToBuffer(builder.Finish())};
 }
 
@@ -48,8 +38,10 @@ TextColumnWriter::TextColumnWriter(int32_t field_id, int ordinal,
     : field_id_(field_id), ordinal_(ordinal), builder_(std::move(builder)) {}
 
 arrow::Result<std::unique_ptr<TextColumnWriter>> TextColumnWriter::Make(
-    const TableColumn& column, int ordinal, const SuperfileId& superfile) {
-  ARROW_ASSIGN_OR_RAISE(auto builder, text::TextIndexBuilder::Make(*column.text, superfile));
+    const TableColumn& column, int ordinal, const SuperfileId& superfile,
+    const text::TextBuildMemory& memory) {
+  ARROW_ASSIGN_OR_RAISE(auto builder,
+                        text::TextIndexBuilder::Make(*column.text, superfile, memory));
   return std::make_unique<TextColumnWriter>(column.field_id, ordinal, std::move(builder));
 }
 
@@ -59,11 +51,10 @@ arrow::Status TextColumnWriter::Add(const arrow::RecordBatch& rows) {
 
 arrow::Result<FinishedTextColumn> TextColumnWriter::Finish(arrow::io::OutputStream& sink) {
   ARROW_ASSIGN_OR_RAISE(const int64_t start, sink.Tell());
-  TermList terms;
+  std::vector<uint64_t> term_hashes;
   ARROW_ASSIGN_OR_RAISE(text::FinishedTextIndex index,
                         builder_->Finish(sink, [&](std::string_view term) {
-                          terms.text += term;
-                          terms.lengths.push_back(static_cast<uint32_t>(term.size()));
+                          term_hashes.push_back(BloomFilterBuilder::HashOf(term));
                         }));
   builder_.reset();
   ARROW_ASSIGN_OR_RAISE(const int64_t end, sink.Tell());
@@ -80,7 +71,7 @@ arrow::Result<FinishedTextColumn> TextColumnWriter::Finish(arrow::io::OutputStre
                       .term_count = index.summary.term_count,
                       .min_term = LowerBoundOf(index.summary.min_term, /*is_text=*/true).bound,
                       .max_term = UpperBoundOf(index.summary.max_term, /*is_text=*/true).bound};
-  finished.filter = FilterOf(field_id_, terms);
+  finished.filter = FilterOf(field_id_, term_hashes);
   return finished;
 }
 

@@ -30,11 +30,15 @@ class TextColumnWriter {
 
   /// `ordinal` is the column's place in the batches. REQUIRES: column.text.
   [[nodiscard]] static arrow::Result<std::unique_ptr<TextColumnWriter>> Make(
-      const TableColumn& column, int ordinal, const SuperfileId& superfile);
+      const TableColumn& column, int ordinal, const SuperfileId& superfile,
+      const text::TextBuildMemory& memory);
 
   [[nodiscard]] arrow::Status Add(const arrow::RecordBatch& rows);
 
-  [[nodiscard]] int64_t memory_bytes() const { return builder_->memory_bytes(); }
+  /// With what is in scratch files and will be in the superfile.
+  [[nodiscard]] int64_t memory_bytes() const {
+    return builder_->memory_bytes() + builder_->spilled_bytes();
+  }
 
   [[nodiscard]] int32_t field_id() const { return field_id_; }
 

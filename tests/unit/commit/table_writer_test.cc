@@ -22,6 +22,7 @@
 #include "infino/common/clock.h"
 #include "infino/common/failpoint.h"
 #include "infino/common/random.h"
+#include "infino/common/scratch.h"
 #include "infino/common/wait.h"
 #include "infino/common/work_pool.h"
 #include "infino/error.h"
@@ -33,6 +34,7 @@
 #include "infino/supertable/layout.h"
 #include "support/faulty_store.h"
 #include "support/matchers.h"
+#include "support/memory_scratch.h"
 #include "support/temporary_folder.h"
 #include "unit/commit/table_harness.h"
 
@@ -217,6 +219,66 @@ TEST_F(TableWriterTest, EndsSuperfilesInsteadOfExceedingTheMemory) {
         handle.writer->Append(NumberedStream(0, 60'000, 10'000, arrow::Status::OK(), 40), {}));
     EXPECT_GT(result.superfiles, 1U);
     EXPECT_THAT(ReadRowNumbers(environment_, folder), HasValue(UpTo(60'000)));
+  }
+}
+
+TEST_F(TableWriterTest, PutsIndexesOutOfMemoryBeforeItEndsSuperfiles) {
+  environment_.build_memory_bytes = int64_t{12} << 20;
+  std::vector<uint64_t> superfiles;
+  const auto scratch = std::make_shared<MemoryScratch>();
+  for (const bool has_scratch : {false, true}) {
+    environment_.scratch = has_scratch ? scratch : nullptr;
+    Reopen();
+    const std::string folder = has_scratch ? "spills-1" : "spills-0";
+    INFINO_ASSERT_OK(CommitNewTable(environment_, folder, RowTextTableSchema()));
+    const TableHandle handle = OpenHandle(environment_, folder);
+    INFINO_ASSERT_OK_AND_ASSIGN(const AppendResult result,
+                                handle.writer->Append(NumberedStream(0, 150'000, 10'000), {}));
+    EXPECT_THAT(ReadRowNumbers(environment_, folder), HasValue(UpTo(150'000)));
+    superfiles.push_back(result.superfiles);
+  }
+  EXPECT_LT(superfiles[1], superfiles[0]);
+  EXPECT_GT(scratch->files(), 0);
+  EXPECT_EQ(scratch->open_files(), 0);
+}
+
+TEST_F(TableWriterTest, BuildsWithinABudgetThatTheIndexAloneWouldExceed) {
+  const auto least_budget = [&](const std::shared_ptr<ScratchSpace>& scratch) {
+    environment_.scratch = scratch;
+    for (environment_.memory_budget_bytes = int64_t{1} << 20;;
+         environment_.memory_budget_bytes += int64_t{1} << 20) {
+      Reopen();
+      const auto result =
+          handle_.writer->Append(NumberedStream(0, 8000, 1000, arrow::Status::OK(), 60), {});
+      if (result.ok()) return environment_.memory_budget_bytes;
+      EXPECT_THAT(result, IsError(ErrorKind::kResourceExhausted));
+    }
+  };
+  const int64_t with_scratch = least_budget(std::make_shared<MemoryScratch>());
+  const int64_t without = least_budget(nullptr);
+  EXPECT_LT(with_scratch, without);
+}
+
+TEST_F(TableWriterTest, LeavesTheTableAsItWasWhenTheScratchFolderFails) {
+  environment_.build_memory_bytes = int64_t{12} << 20;
+  for (const int threads : {0, 2}) {
+    UsePool(std::max(threads, 1));
+    if (threads == 0) environment_.pool = nullptr;
+    const auto append = [&](std::shared_ptr<ScratchSpace> scratch) {
+      environment_.scratch = std::move(scratch);
+      Reopen();
+      return handle_.writer->Append(NumberedStream(0, 150'000, 10'000), {});
+    };
+    const auto no_file =
+        append(std::make_shared<MemoryScratch>(MemoryScratch::Plan{.files_max = 0}));
+    ASSERT_THAT(no_file, IsError(ErrorKind::kUnavailable));
+    EXPECT_THAT(no_file.status().message(), HasSubstr("/memory"));
+    const auto full =
+        append(std::make_shared<MemoryScratch>(MemoryScratch::Plan{.bytes_max = 500'000}));
+    ASSERT_THAT(full, IsError(ErrorKind::kResourceExhausted));
+    EXPECT_THAT(full.status().message(), HasSubstr("/memory"));
+    EXPECT_EQ(SuperfilesInStore(), 0);
+    EXPECT_THAT(ReadRowNumbers(environment_, kFolder), HasValue(UpTo(0)));
   }
 }
 

@@ -1,13 +1,16 @@
 #include "infino/superfile/superfile_writer.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <arrow/array.h>
+#include <arrow/array/builder_binary.h>
 #include <arrow/buffer.h>
 #include <arrow/record_batch.h>
+#include <arrow/result.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
 #include <gmock/gmock.h>
@@ -23,6 +26,7 @@
 #include "infino/superfile/superfile_format.h"
 #include "infino/superfile/superfile_reader.h"
 #include "support/matchers.h"
+#include "support/memory_scratch.h"
 #include "support/seed.h"
 #include "unit/superfile/random_arrays.h"
 #include "unit/superfile/superfile_fixture.h"
@@ -145,6 +149,63 @@ TEST(SuperfileWriter, AnIdOfMoreThan38DigitsIsInvalid) {
   EXPECT_THAT(writer->Add(*RandomBatch(schema.ToArrow(), 3, random),
                           {.high = 5'421'010'862'427'522'170, .low = 0}),
               IsError(ErrorKind::kInvalidArgument));
+}
+
+/// Two indexed columns of many different words, in batches.
+std::vector<std::shared_ptr<arrow::RecordBatch>> WordyBatches(const TableSchema& schema) {
+  Random random(TestSeed());
+  std::vector<std::shared_ptr<arrow::RecordBatch>> batches;
+  for (int batch = 0; batch < 30; ++batch) {
+    arrow::ArrayVector columns;
+    for (int column = 0; column < 2; ++column) {
+      arrow::LargeStringBuilder texts;
+      for (int row = 0; row < 2000; ++row) {
+        std::string text = "row" + std::to_string(batch * 2000 + row);
+        for (int i = 0; i < 5; ++i) text += " w" + std::to_string(random.Below(20'000));
+        EXPECT_TRUE(texts.Append(text).ok());
+      }
+      columns.push_back(texts.Finish().ValueOrDie());
+    }
+    batches.push_back(arrow::RecordBatch::Make(schema.ToArrow(), 2000, std::move(columns)));
+  }
+  return batches;
+}
+
+TEST(SuperfileWriter, IndexesOutOfMemoryChangeNoByte) {
+  TableSchema schema =
+      SchemaOf({arrow::field("a", arrow::large_utf8()), arrow::field("b", arrow::large_utf8())});
+  schema.columns[0].text = TextIndexOptions{.positions = true};
+  schema.columns[1].text = TextIndexOptions{.stored = false};
+  const auto batches = WordyBatches(schema);
+  const auto build = [&](int64_t text_bytes, const std::shared_ptr<MemoryScratch>& scratch,
+                         int64_t* peak_bytes) -> arrow::Result<BuiltSuperfile> {
+    ARROW_ASSIGN_OR_RAISE(
+        const auto writer,
+        SuperfileWriter::Make(schema,
+                              {.id = {}, .scratch = scratch, .text_memory_bytes = text_bytes}));
+    RowId id = kFirstId;
+    for (const auto& batch : batches) {
+      ARROW_RETURN_NOT_OK(writer->Add(*batch, id));
+      id = id.Plus(static_cast<uint64_t>(batch->num_rows()));
+      *peak_bytes = std::max(*peak_bytes, writer->memory_bytes());
+    }
+    return writer->Finish();
+  };
+  int64_t held_bytes = 0;
+  int64_t spilled_bytes = 0;
+  const auto scratch = std::make_shared<MemoryScratch>();
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto held, build(0, nullptr, &held_bytes));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto spilled, build(int64_t{4} << 20, scratch, &spilled_bytes));
+  EXPECT_TRUE(spilled.bytes->Equals(*held.bytes));
+  EXPECT_EQ(spilled.summary.texts, held.summary.texts);
+  ASSERT_EQ(spilled.term_filters.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(spilled.term_filters[i].filter->Equals(*held.term_filters[i].filter));
+  }
+  EXPECT_EQ(scratch->files(), 2);
+  EXPECT_EQ(scratch->open_files(), 0);
+  // The rows of a row group, which both hold, are most of the rest.
+  EXPECT_LT(spilled_bytes, held_bytes);
 }
 
 TEST(SuperfileWriter, RowGroupsEndByRowsAndByBytes) {

@@ -18,6 +18,9 @@
 namespace infino::text {
 namespace {
 
+/// Blocks are put out of memory in pieces of this size.
+constexpr size_t kSpoolBytes = size_t{256} << 10;
+
 /// What a block has beside its entries, at the most.
 constexpr size_t kBlockOverhead = 10 + 5 + kChecksumSize;
 
@@ -70,7 +73,7 @@ arrow::Status DictionaryWriter::Add(std::string_view term, const TermEntry& entr
 }
 
 arrow::Status DictionaryWriter::EndBlock() {
-  const size_t offset = blocks_.size();
+  const size_t offset = static_cast<size_t>(spooled_.length) + blocks_.size();
   ByteWriter block;
   block.WriteVarint(base_);
   block.WriteVarint(entry_count_);
@@ -82,6 +85,11 @@ arrow::Status DictionaryWriter::EndBlock() {
   body_.Clear();
   entry_count_ = 0;
   ++block_count_;
+  if (scratch_ == nullptr || blocks_.size() < kSpoolBytes) return arrow::Status::OK();
+  if (spooled_.length == 0) spooled_.offset = scratch_->size();
+  ARROW_RETURN_NOT_OK(scratch_->Append(blocks_.bytes()));
+  spooled_.length += static_cast<int64_t>(blocks_.size());
+  blocks_.Clear();
   return arrow::Status::OK();
 }
 
@@ -92,6 +100,7 @@ arrow::Result<FinishedDictionary> DictionaryWriter::Finish() {
   if (!finished.is_inline) {
     ARROW_ASSIGN_OR_RAISE(finished.transducer, transducer_.Finish());
   }
+  finished.spooled = spooled_;
   finished.blocks = blocks_.Take();
   return finished;
 }

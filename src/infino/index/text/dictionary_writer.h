@@ -10,7 +10,9 @@
 #include <arrow/status.h>
 
 #include "infino/codec/fst_builder.h"
+#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
+#include "infino/common/scratch.h"
 #include "infino/index/text/term_entry.h"
 
 namespace infino::text {
@@ -19,16 +21,19 @@ namespace infino::text {
 /// part (then `transducer` is empty), or `blocks` go into the blob.
 struct FinishedDictionary {
   bool is_inline = false;
+  ByteRange spooled;  ///< What comes before `blocks`, in the scratch file; may be empty.
   std::vector<uint8_t> blocks;
   std::vector<uint8_t> transducer;
 };
 
 /// Encodes terms with their entries as front-coded blocks, and a transducer that leads to the block
-/// of a term: docs/format/text-index.md, "Dictionary". Keeps what is encoded in memory.
-/// Single-threaded.
+/// of a term: docs/format/text-index.md, "Dictionary". Keeps what is encoded in memory, or, given a
+/// scratch file, the blocks there. Single-threaded.
 class DictionaryWriter {
  public:
-  explicit DictionaryWriter(bool has_positions) : has_positions_(has_positions) {}
+  /// `scratch` is null, or outlives the writer and has no other one meanwhile.
+  DictionaryWriter(bool has_positions, ScratchFile* scratch)
+      : has_positions_(has_positions), scratch_(scratch) {}
 
   /// Adds the next term. REQUIRES: terms ascend, and the offset of an entry is where the postings
   /// and positions of the one before end (0 for the first).
@@ -43,7 +48,9 @@ class DictionaryWriter {
   [[nodiscard]] arrow::Status EndBlock();
 
   bool has_positions_;
-  ByteWriter blocks_;
+  ScratchFile* scratch_;
+  ByteRange spooled_;
+  ByteWriter blocks_;  // behind what is spooled
   FstBuilder transducer_;
   ByteWriter entry_;   // scratch
   ByteWriter body_;    // the entries of the open block

@@ -51,8 +51,8 @@ class TermTable {
  public:
   explicit TermTable(bool has_positions);
 
-  /// Has the term's slot fetched; then the record that the slot names; then, of a number, the end
-  /// of its postings.
+  /// Has the term's slot fetched; then the record that the slot names; then, of a number, the ends
+  /// of its postings and positions.
   void FetchSlot(const TermKey& key) const { __builtin_prefetch(&slots_[key.hash & mask_]); }
 
   void FetchRecord(const TermKey& key) const {
@@ -65,9 +65,13 @@ class TermTable {
     const TermRecord& fetched = record(id);
     __builtin_prefetch(&fetched.prefix, 1);
     __builtin_prefetch(&fetched.postings, 1);
+    if (has_positions_) __builtin_prefetch(&positions_[id >> kChunkBits][id & kChunkMask], 1);
   }
 
-  void FetchPostings(uint32_t id) const { record(id).postings.FetchEnd(arena_); }
+  void FetchPostings(uint32_t id) const {
+    record(id).postings.FetchEnd(arena_);
+    if (has_positions_) positions_[id >> kChunkBits][id & kChunkMask].stream.FetchEnd(arena_);
+  }
 
   /// Has the start of the term's postings fetched.
   void FetchStream(uint32_t id) const { record(id).postings.FetchStart(arena_); }

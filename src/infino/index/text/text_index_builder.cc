@@ -23,8 +23,10 @@
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
+#include "infino/common/scratch.h"
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
+#include "infino/index/text/term_runs.h"
 #include "infino/index/text/term_table.h"
 #include "infino/index/text/term_table_writer.h"
 #include "infino/index/text/text_format.h"
@@ -40,6 +42,12 @@ constexpr size_t kPendingMax = 64;
 /// What a term takes in the encoded dictionary, about.
 constexpr int64_t kDictionaryBytesPerTerm = 14;
 
+/// Rows are few bytes beside a limit, but they stay: a run is at least this part of it.
+constexpr int64_t kRunsPerLimit = 4;
+
+/// Well below the 4 GiB that a table's postings can have.
+constexpr int64_t kLimitMax = int64_t{3} << 30;
+
 /// What a row may take on top while the longest list of postings is encoded.
 constexpr int64_t kEncodeBytesPerRow = 4;
 
@@ -47,12 +55,14 @@ constexpr int64_t kEncodeBytesPerRow = 4;
 
 class TextIndexBuilder::Impl {
  public:
-  Impl(std::unique_ptr<Analyzer> analyzer, const TextIndexOptions& options,
-       const SuperfileId& superfile)
+  Impl(std::unique_ptr<Analyzer> analyzer, const TextIndexOptions& options, TextIndexHead head,
+       TextBuildMemory memory)
       : analyzer_(std::move(analyzer)),
-        options_(options),
-        superfile_(superfile),
+        has_positions_(options.positions),
+        head_(std::move(head)),
+        limit_bytes_(memory.limit_bytes > 0 ? std::min(memory.limit_bytes, kLimitMax) : 0),
         terms_(options.positions),
+        runs_(std::move(memory.scratch), head_, limit_bytes_ / 2),
         pending_text_(kPendingMax * kTermLengthMax) {}
 
   template <typename ArrayType>
@@ -67,22 +77,29 @@ class TextIndexBuilder::Impl {
       } else {
         ARROW_RETURN_NOT_OK(AddText(texts.GetView(i)));
       }
+      if (IsFull()) ARROW_RETURN_NOT_OK(Spill());
     }
     AddPending();
-    return arrow::Status::OK();
+    return IsFull() ? Spill() : arrow::Status::OK();
   }
 
   [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(lengths_.size()); }
 
   [[nodiscard]] int64_t memory_bytes() const {
-    return terms_.memory_bytes() + static_cast<int64_t>(lengths_.capacity() * sizeof(uint32_t)) +
-           int64_t{terms_.size()} * kDictionaryBytesPerTerm + row_count() * kEncodeBytesPerRow;
+    // The table is gone before runs are merged.
+    return kept_bytes() + std::max(table_bytes(), runs_.merge_bytes());
   }
 
+  [[nodiscard]] int64_t spilled_bytes() const { return runs_.size_bytes(); }
+
   arrow::Result<FinishedTextIndex> Finish(arrow::io::OutputStream& sink, const TermVisitor& visit) {
-    TextIndexWriter writer(sink, Head(), lengths_, visit);
+    // What has begun to be put out of memory does not come back: the postings to write and those
+    // that were collected are never both there.
+    if (!runs_.empty() && runs_.end() < lengths_.size()) ARROW_RETURN_NOT_OK(Spill());
+    TextIndexWriter writer(sink, head_, lengths_, {.visit = visit, .scratch = runs_.file()});
     ARROW_RETURN_NOT_OK(writer.Begin());
-    ARROW_RETURN_NOT_OK(WriteTerms(terms_, writer));
+    ARROW_RETURN_NOT_OK(runs_.empty() ? WriteTerms(terms_, writer)
+                                      : runs_.WriteTerms(lengths_, writer));
     return writer.Finish();
   }
 
@@ -95,7 +112,7 @@ class TextIndexBuilder::Impl {
   };
 
   arrow::Status AddText(std::string_view text) {
-    const auto doc = static_cast<DocId>(lengths_.size());
+    const DocId doc = static_cast<DocId>(lengths_.size()) - runs_.end();
     uint32_t length = 0;
     bool fits = true;
     const auto add = [this, doc, &length, &fits](const Token& token) {
@@ -108,9 +125,9 @@ class TextIndexBuilder::Impl {
     };
     ARROW_RETURN_NOT_OK(analyzer_->Analyze(text, add));
     if (length > kDocumentLengthMax) {
-      return MakeError(
-          ErrorKind::kInvalidArgument,
-          "build text index: a text has more than 2^30 tokens: row=" + std::to_string(doc));
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "build text index: a text has more than 2^30 tokens: row=" +
+                           std::to_string(lengths_.size()));
     }
     if (!fits) {
       return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
@@ -144,7 +161,7 @@ class TextIndexBuilder::Impl {
     }
     for (size_t i = 0; i < pending.size(); ++i) {
       const bool first = AddPosting(terms_.record(ids[i]), pending[i].doc);
-      if (options_.positions) AddPosition(terms_.positions(ids[i]), first, pending[i].position);
+      if (has_positions_) AddPosition(terms_.positions(ids[i]), first, pending[i].position);
     }
     pending_count_ = 0;
   }
@@ -172,19 +189,34 @@ class TextIndexBuilder::Impl {
     record.last = position;
   }
 
-  [[nodiscard]] TextIndexHead Head() const {
-    return {.superfile = superfile_,
-            .analyzer = {.name = options_.analyzer,
-                         .revision = kAnalysisRevision,
-                         .stopwords = options_.stopwords.value_or(""),
-                         .stemmer = options_.stemmer.value_or("")},
-            .has_positions = options_.positions};
+  /// What spilling gives back, and what it does not.
+  [[nodiscard]] int64_t table_bytes() const {
+    return terms_.memory_bytes() + int64_t{terms_.size()} * kDictionaryBytesPerTerm;
+  }
+
+  [[nodiscard]] int64_t kept_bytes() const {
+    return static_cast<int64_t>(lengths_.capacity() * sizeof(uint32_t)) +
+           row_count() * kEncodeBytesPerRow + runs_.memory_bytes();
+  }
+
+  /// Whether there is too much in memory, and enough of it to be worth a run.
+  [[nodiscard]] bool IsFull() const {
+    const int64_t table = table_bytes();
+    return limit_bytes_ > 0 && table > limit_bytes_ / kRunsPerLimit &&
+           kept_bytes() + table > limit_bytes_;
+  }
+
+  arrow::Status Spill() {
+    AddPending();
+    return runs_.Add(terms_, lengths_);
   }
 
   std::unique_ptr<Analyzer> analyzer_;
-  TextIndexOptions options_;
-  SuperfileId superfile_;
-  TermTable terms_;
+  bool has_positions_;
+  TextIndexHead head_;
+  int64_t limit_bytes_;
+  TermTable terms_;  // of the documents that are in no run, counted from the first of them
+  TermRuns runs_;
   std::vector<uint32_t> lengths_;  // of the documents, in tokens
   std::array<PendingToken, kPendingMax> pending_;
   size_t pending_count_ = 0;
@@ -196,9 +228,16 @@ TextIndexBuilder::TextIndexBuilder(std::unique_ptr<Impl> impl) : impl_(std::move
 TextIndexBuilder::~TextIndexBuilder() = default;
 
 arrow::Result<std::unique_ptr<TextIndexBuilder>> TextIndexBuilder::Make(
-    const TextIndexOptions& options, const SuperfileId& superfile) {
+    const TextIndexOptions& options, const SuperfileId& superfile, TextBuildMemory memory) {
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Analyzer> analyzer, Analyzer::Make(options));
-  auto impl = std::make_unique<Impl>(std::move(analyzer), options, superfile);
+  TextIndexHead head{.superfile = superfile,
+                     .analyzer = {.name = options.analyzer,
+                                  .revision = kAnalysisRevision,
+                                  .stopwords = options.stopwords.value_or(""),
+                                  .stemmer = options.stemmer.value_or("")},
+                     .has_positions = options.positions};
+  auto impl =
+      std::make_unique<Impl>(std::move(analyzer), options, std::move(head), std::move(memory));
   return std::make_unique<TextIndexBuilder>(std::move(impl));
 }
 
@@ -218,6 +257,10 @@ arrow::Status TextIndexBuilder::Add(const arrow::Array& column) {
 
 int64_t TextIndexBuilder::memory_bytes() const {
   return impl_->memory_bytes();
+}
+
+int64_t TextIndexBuilder::spilled_bytes() const {
+  return impl_->spilled_bytes();
 }
 
 int64_t TextIndexBuilder::row_count() const {

@@ -13,6 +13,7 @@
 #include <arrow/status.h>
 
 #include "infino/common/ids.h"
+#include "infino/common/scratch.h"
 #include "infino/index_spec.h"
 
 namespace infino::text {
@@ -37,11 +38,23 @@ struct FinishedTextIndex {
   TextIndexSummary summary;
 };
 
+/// How a builder is kept from holding more than it may.
+struct TextBuildMemory {
+  /// A builder that holds more puts what it can into a scratch file, between two rows: all but
+  /// 8 bytes a row. To read that back takes some MiB, which is the least limit that holds. 0: it
+  /// never does.
+  int64_t limit_bytes = 0;
+
+  /// Null if there is no limit.
+  std::shared_ptr<ScratchSpace> scratch = {};
+};
+
 /// Builds the keyword index of one text column of one superfile, in one pass. The bytes are
 /// docs/format/text-index.md; equal rows under equal options give equal bytes.
 ///
 /// Rows come in order, once each. Single-threaded; superfiles are what runs in parallel. After a
-/// failure the builder is of no further use.
+/// failure the builder is of no further use. How much memory it may take changes no byte of the
+/// result.
 class TextIndexBuilder {
   class Impl;
 
@@ -51,7 +64,7 @@ class TextIndexBuilder {
 
   /// `superfile` is written into the blob's head. Fails as Analyzer::Make does.
   [[nodiscard]] static arrow::Result<std::unique_ptr<TextIndexBuilder>> Make(
-      const TextIndexOptions& options, const SuperfileId& superfile);
+      const TextIndexOptions& options, const SuperfileId& superfile, TextBuildMemory memory = {});
 
   TextIndexBuilder(const TextIndexBuilder&) = delete;
   TextIndexBuilder& operator=(const TextIndexBuilder&) = delete;
@@ -59,11 +72,15 @@ class TextIndexBuilder {
 
   /// Adds the next rows: utf8, large_utf8 or string_view (anything else is kInvalidArgument). A
   /// null takes a DocId and matches nothing. kResourceExhausted beyond 2^31 - 1 rows or 4 GiB of
-  /// postings; a caller that watches memory_bytes() never gets there.
+  /// postings in memory; a caller that watches memory_bytes() never gets there. Fails as the
+  /// scratch space does.
   [[nodiscard]] arrow::Status Add(const arrow::Array& column);
 
   /// What is held in memory by now, in bytes, and about what Finish needs on top.
   [[nodiscard]] int64_t memory_bytes() const;
+
+  /// What was put into scratch files by now, which is about what it adds to the blob, in bytes.
+  [[nodiscard]] int64_t spilled_bytes() const;
 
   [[nodiscard]] int64_t row_count() const;
 

@@ -131,7 +131,7 @@ arrow::Result<FinishedTextIndex> MergeTextIndexes(std::span<const TextIndexInput
                          {.superfile = options.superfile,
                           .analyzer = first.analyzer(),
                           .has_positions = first.has_positions()},
-                         lengths, visit);
+                         lengths, {.visit = visit});
   ARROW_RETURN_NOT_OK(writer.Begin());
   ARROW_RETURN_NOT_OK(MergeTerms(streams, options.hook, total_bytes, writer));
   return writer.Finish();

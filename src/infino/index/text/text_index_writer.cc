@@ -36,13 +36,12 @@ void WriteRange(const ByteRange& range, ByteWriter& out) {
 }  // namespace
 
 TextIndexWriter::TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head,
-                                 std::span<const uint32_t> lengths,
-                                 const TextIndexBuilder::TermVisitor& visit)
+                                 std::span<const uint32_t> lengths, TextIndexWriterOptions options)
     : sink_(sink),
       head_(std::move(head)),
       lengths_(lengths),
-      visit_(visit),
-      dictionary_(head_.has_positions) {}
+      options_(std::move(options)),
+      dictionary_(head_.has_positions, options_.scratch) {}
 
 arrow::Status TextIndexWriter::Put(ByteSpan bytes) {
   pending_.WriteBytes(bytes);
@@ -119,7 +118,7 @@ arrow::Status TextIndexWriter::EndTerm(std::string_view term) {
   ARROW_RETURN_NOT_OK(PutTerm());
   if (summary_.term_count++ == 0) summary_.min_term = term;
   summary_.max_term = term;
-  if (visit_) visit_(term);
+  if (options_.visit) options_.visit(term);
   return dictionary_.Add(term, entry_);
 }
 
@@ -158,6 +157,17 @@ arrow::Status TextIndexWriter::WriteLengths() {
     lengths = lengths.subspan(count);
   }
   return arrow::Status::OK();
+}
+
+arrow::Status TextIndexWriter::WriteDictionary(const FinishedDictionary& dictionary) {
+  for (ByteRange rest = dictionary.spooled; rest.length > 0;) {
+    const ByteRange piece{.offset = rest.offset,
+                          .length = std::min<int64_t>(rest.length, kPendingMax)};
+    ARROW_ASSIGN_OR_RAISE(const auto bytes, options_.scratch->Read(piece));
+    ARROW_RETURN_NOT_OK(Put({bytes->data(), static_cast<size_t>(bytes->size())}));
+    rest = {.offset = piece.end(), .length = rest.length - piece.length};
+  }
+  return Put(dictionary.blocks);
 }
 
 std::vector<uint8_t> TextIndexWriter::EncodeOpenPart(const FinishedDictionary& dictionary) const {
@@ -204,7 +214,7 @@ arrow::Result<FinishedTextIndex> TextIndexWriter::Finish() {
   ARROW_RETURN_NOT_OK(WriteLengths());
   end = close(sections_.lengths, end);
   ARROW_ASSIGN_OR_RAISE(const FinishedDictionary dictionary, dictionary_.Finish());
-  if (!dictionary.is_inline) ARROW_RETURN_NOT_OK(Put(dictionary.blocks));
+  if (!dictionary.is_inline) ARROW_RETURN_NOT_OK(WriteDictionary(dictionary));
   end = close(sections_.dictionary, end);
   ARROW_RETURN_NOT_OK(Flush());
   FinishedTextIndex finished;

@@ -13,6 +13,7 @@
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
+#include "infino/common/scratch.h"
 #include "infino/index/text/dictionary_writer.h"
 #include "infino/index/text/positions_writer.h"
 #include "infino/index/text/postings_writer.h"
@@ -30,16 +31,26 @@ struct TextIndexHead {
   bool has_positions = false;
 };
 
+/// What a writer asks for beside its sink.
+struct TextIndexWriterOptions {
+  TextIndexBuilder::TermVisitor visit = {};  ///< As of TextIndexBuilder::Finish.
+
+  /// Where the dictionary waits until the postings are out; null: in memory. Nobody else appends to
+  /// the file meanwhile.
+  ScratchFile* scratch = nullptr;
+};
+
 /// Writes a blob term by term, and makes its open part. Where the postings come from is the
-/// caller's: from what a builder collected, or from other indexes. Memory: the encoded dictionary
-/// and the encoded postings of one term. Used once; after a failure it is of no further use.
+/// caller's: from what a builder collected, or from other indexes. Memory: the encoded dictionary,
+/// unless there is a scratch file for it, and the encoded postings of one term. Used once; after a
+/// failure it is of no further use.
 ///
 ///     Begin, (BeginTerm, (Add, AddDifference…)…, EndTerm)…, Finish
 class TextIndexWriter {
  public:
-  /// `sink` and `lengths`, one of each row, outlive the writer. `visit` may be empty.
+  /// `sink` and `lengths`, one of each row, outlive the writer.
   TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head,
-                  std::span<const uint32_t> lengths, const TextIndexBuilder::TermVisitor& visit);
+                  std::span<const uint32_t> lengths, TextIndexWriterOptions options);
 
   [[nodiscard]] arrow::Status Begin();
 
@@ -73,6 +84,7 @@ class TextIndexWriter {
   void EncodeBlock(bool is_last);
   [[nodiscard]] arrow::Status PutTerm();
   [[nodiscard]] arrow::Status WriteLengths();
+  [[nodiscard]] arrow::Status WriteDictionary(const FinishedDictionary& dictionary);
   [[nodiscard]] std::vector<uint8_t> EncodeOpenPart(const FinishedDictionary& dictionary) const;
 
   /// Buffered writing to the sink, which counts.
@@ -82,7 +94,7 @@ class TextIndexWriter {
   arrow::io::OutputStream& sink_;
   TextIndexHead head_;
   std::span<const uint32_t> lengths_;
-  const TextIndexBuilder::TermVisitor& visit_;
+  TextIndexWriterOptions options_;
   uint64_t written_ = 0;
   ByteWriter pending_;
 
