@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -135,7 +135,9 @@ ArrayResult FlatValues::TakeViews(Order order) const {
     if (valid_[ordinal] == 0) {
       builder.UnsafeAppendNull();
     } else {
-      ARROW_RETURN_NOT_OK(builder.Append(AsText(BytesAt(ordinal))));
+      // The builder copies from where even an empty value points.
+      const ByteSpan value = BytesAt(ordinal);
+      ARROW_RETURN_NOT_OK(builder.Append(value.empty() ? std::string_view("") : AsText(value)));
     }
   }
   return builder.Finish();
