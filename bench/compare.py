@@ -98,7 +98,8 @@ def measure_search(arguments: argparse.Namespace, corpus: pathlib.Path) -> None:
     classes = corpora.queries(corpus)
     engines = opened(arguments, corpus)
     cases: list[tuple[str, dict[str, Any]]] = []
-    for name in ("nothing found", "rare term", "mid term", "common term", "AND of 2", "OR of 3", "OR of 10"):
+    for name in ("nothing found", "rare term", "mid term", "common term", "AND of 2", "OR of 3", "OR of 10",
+                 "OR of 30 common words", "phrase of 2"):
         cases.append((name, {"op": "search", "queries": classes[name], "k": 10, "text": False,
                              "mode": "and" if name.startswith("AND") else "or"}))
     cases.append(("common term, top 1000", {"op": "search", "queries": classes["common term"], "k": 1000,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import pathlib
 import re
 
@@ -48,14 +49,33 @@ def load(name: str, folder: pathlib.Path, packages_file: pathlib.Path, zipf_rows
     return path
 
 
-def queries(path: pathlib.Path, seed: int = 11) -> dict[str, list[str]]:
-    """Query classes with twenty queries each, of plain lower-case words, by document frequency."""
+def a_pair(texts: list[str | None]) -> str:
+    """Two plain words that stand together in one of the texts."""
+    for text in texts:
+        found = re.search(r"(?:^| )([a-z]{2,}[0-9]*|w[0-9]+) ([a-z]{2,}[0-9]*|w[0-9]+)(?: |$)", text or "")
+        if found:
+            return f"{found[1]} {found[2]}"
+    raise ValueError("no two words together")
+
+
+def queries(path: pathlib.Path) -> dict[str, list[str]]:
+    """Query classes with twenty queries each, of plain lower-case words, by document frequency.
+    Worked out once a corpus."""
+    kept = path.with_suffix(".queries.json")
+    if not kept.exists():
+        kept.write_text(json.dumps(draw_queries(path)))
+    return json.loads(kept.read_text())
+
+
+def draw_queries(path: pathlib.Path, seed: int = 11) -> dict[str, list[str]]:
     frequency: collections.Counter[str] = collections.Counter()
     rows = 0
+    pairs: list[str] = []
     for batch in pq.ParquetFile(path).iter_batches(50_000, columns=["text"]):
         for text in batch.column(0).to_pylist():
             rows += 1
             frequency.update(set(re.findall(r"[a-z][a-z0-9]*", (text or "").lower())))
+        pairs.append(a_pair(batch.column(0).to_pylist()))
     ranked = [word for word, _ in frequency.most_common()]
     generator = np.random.default_rng(seed)
 
@@ -76,7 +96,12 @@ def queries(path: pathlib.Path, seed: int = 11) -> dict[str, list[str]]:
             picked.append(" ".join(words))
         return picked
 
+    chosen = [pairs[i * len(pairs) // 20] for i in range(20)] if len(pairs) >= 20 else pairs
+    top = ranked[:100]
     return {
+        "phrase of 2": [f'"{pair}"' for pair in chosen],
+        "OR of 30 common words": [" ".join(generator.choice(top, 30, replace=False))
+                                  for _ in range(20)],
         "rare term": draw(["rare"]),
         "mid term": draw(["mid"]),
         "common term": draw(["common"]),

@@ -38,7 +38,7 @@ class Infino:
 
     def build(self, path: str, data: pa.Table) -> None:
         connection = self.module.connect(path, **self.options)
-        table = connection.create_table("t", SCHEMA, self.module.IndexSpec().fts("text"))
+        table = connection.create_table("t", SCHEMA, self.module.IndexSpec().fts("text", positions=True))
         table.append(data)
 
     def open(self, path: str) -> None:
@@ -66,7 +66,7 @@ class Tantivy:
     def schema(self) -> Any:
         builder = self.module.SchemaBuilder()
         builder.add_integer_field("id", stored=True)
-        builder.add_text_field("text", stored=True, tokenizer_name="default", index_option="freq")
+        builder.add_text_field("text", stored=True, tokenizer_name="default", index_option="position")
         return builder.build()
 
     def build(self, path: str, data: pa.Table) -> None:
@@ -88,7 +88,9 @@ class Tantivy:
         self.searcher = self.index.searcher()
 
     def parse(self, query: str, mode: str) -> Any:
-        words = query.split()
+        words = query.strip('"').split()
+        if query.startswith('"'):
+            return self.module.Query.phrase_query(self.index.schema, "text", words)
         occur = self.module.Occur.Must if mode == "and" else self.module.Occur.Should
         clauses = [(occur, self.module.Query.term_query(self.index.schema, "text", word))
                    for word in words]
