@@ -51,8 +51,10 @@ class Engine:
 
 
 def start(name: str, core: int | None = None) -> Engine:
-    threads = {"threads": 1} if core is not None and name != "reference" else {}
-    return Engine(name, core, threads)
+    options: dict[str, Any] = {"threads": 1} if core is not None else {}
+    if name == "reference":  # Without a cache folder it reads anew for every query.
+        options = {"cache_dir": str(WORK / "reference-cache")}
+    return Engine(name, core, options)
 
 
 def table(title: str, rows: list[tuple[str, dict[str, float]]], unit: str, engines: list[str]) -> None:
