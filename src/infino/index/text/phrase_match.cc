@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,29 +13,63 @@
 
 #include "infino/codec/sorted_block.h"
 #include "infino/common/ids.h"
+#include "infino/index/text/impacts.h"
 #include "infino/index/text/postings_cursor.h"
 
 namespace infino::text {
 
-PhraseMatcher::PhraseMatcher(std::vector<PhraseWord> words)
-    : words_(std::move(words)), places_(words_.size()) {
+PhraseMatcher::PhraseMatcher(std::vector<PhraseWord> words,
+                             const std::optional<PhrasePruning>& pruning)
+    : words_(std::move(words)),
+      pruning_(pruning),
+      top_(pruning.has_value() ? pruning->k : 0),
+      places_(words_.size()) {
   for (size_t i = 0; i < words_.size(); ++i) by_rarity_.push_back(i);
   std::ranges::stable_sort(by_rarity_, {},
                            [this](size_t i) { return words_[i].cursor.document_count(); });
+}
+
+double PhraseMatcher::ScoreOf(DocId doc, double frequency) const {
+  const double length = pruning_->lengths == nullptr ? 0 : (*pruning_->lengths)[doc];
+  return pruning_->bm25.Contribution(pruning_->weight, frequency, length);
+}
+
+/// The phrase occurs in no document more often than its rarest word.
+bool PhraseMatcher::BlockCanCompete(const PostingsCursor& lead) const {
+  return CanCompete(
+      MaxContribution(lead.postings().ImpactsOf(lead.block()), pruning_->bm25, pruning_->weight));
+}
+
+/// Drops those of docs_, which are the lead's block, that can't be among the best.
+void PhraseMatcher::DropWeak(PostingsCursor& lead) {
+  const std::span<const uint32_t> frequencies = lead.Frequencies();
+  size_t kept = 0;
+  for (size_t i = 0; i < docs_.size(); ++i) {
+    const DocId doc = docs_[i];
+    docs_[kept] = doc;
+    kept += CanCompete(ScoreOf(doc, frequencies[i])) ? size_t{1} : 0;
+  }
+  docs_.resize(kept);
 }
 
 arrow::Result<PhraseMatches> PhraseMatcher::Run() {
   PhraseMatches matches;
   PostingsCursor& lead = words_[by_rarity_.front()].cursor;
   for (; !lead.at_end(); lead.NextBlock()) {
+    const bool prunes = pruning_.has_value() && top_.full();
+    if (prunes && !BlockCanCompete(lead)) continue;
     ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, lead.Docs());
     docs_.assign(docs.begin(), docs.end());
+    if (prunes) DropWeak(lead);
     for (const size_t word : by_rarity_) ARROW_RETURN_NOT_OK(Retain(word));
     for (size_t document = 0; document < docs_.size(); ++document) {
       ARROW_ASSIGN_OR_RAISE(const uint32_t frequency, FrequencyIn(document));
       if (frequency == 0) continue;
       matches.docs.push_back(docs_[document]);
       matches.frequencies.push_back(frequency);
+      if (!pruning_.has_value()) continue;
+      const auto score = static_cast<float>(ScoreOf(docs_[document], frequency));
+      top_.Offer({.doc = docs_[document], .score = score});
     }
   }
   return matches;

@@ -3,16 +3,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
 
 #include "infino/common/ids.h"
+#include "infino/index/text/bm25.h"
+#include "infino/index/text/length_array.h"
 #include "infino/index/text/positions_reader.h"
 #include "infino/index/text/postings_cursor.h"
 #include "infino/index/text/text_format.h"
+#include "infino/index/top_k.h"
 
 namespace infino::text {
 
@@ -29,13 +32,23 @@ struct PhraseMatches {
   std::vector<uint32_t> frequencies;
 };
 
+/// How to leave out documents that are none of the k best by the phrase alone. Those that are left
+/// out score no more than k that are found, and come later than the last of these.
+struct PhrasePruning {
+  Bm25 bm25;
+  double weight = 0;                    ///< Of the phrase.
+  const DocLengths* lengths = nullptr;  ///< Null if lengths don't matter.
+  uint64_t k = 0;
+};
+
 /// Finds the documents in which all words stand at their distances. Documents that have all words
 /// are found first, block by block of the rarest; only their positions are unpacked.
 /// Single-threaded; used once.
 class PhraseMatcher {
  public:
-  /// REQUIRES: two words or more, positions not descending.
-  explicit PhraseMatcher(std::vector<PhraseWord> words);
+  /// Without `pruning` all documents are found. REQUIRES: two words or more, positions not
+  /// descending.
+  PhraseMatcher(std::vector<PhraseWord> words, const std::optional<PhrasePruning>& pruning);
 
   [[nodiscard]] arrow::Result<PhraseMatches> Run();
 
@@ -48,12 +61,22 @@ class PhraseMatcher {
     std::array<uint32_t, kBlockSize + 1> begins;  // where its documents' positions begin
   };
 
+  [[nodiscard]] bool BlockCanCompete(const PostingsCursor& lead) const;
+  void DropWeak(PostingsCursor& lead);
+  [[nodiscard]] double ScoreOf(DocId doc, double frequency) const;
+
+  [[nodiscard]] bool CanCompete(double score) const {
+    return static_cast<float>(score * kBoundSlack) > top_.threshold();
+  }
+
   [[nodiscard]] arrow::Status Retain(size_t word);
   [[nodiscard]] arrow::Status PositionsIn(size_t word, size_t document,
                                           std::vector<uint32_t>& positions);
   [[nodiscard]] arrow::Result<uint32_t> FrequencyIn(size_t document);
 
   std::vector<PhraseWord> words_;
+  std::optional<PhrasePruning> pruning_;
+  TopK top_;  // of what was found, where something is to be left out
   std::vector<size_t> by_rarity_;
   std::vector<DocId> docs_;     // of the rarest word's block: those that have all words
   std::vector<Places> places_;  // by word

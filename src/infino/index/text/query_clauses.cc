@@ -269,7 +269,14 @@ arrow::Status QueryClauses::MatchPhrase(const TextClause& clause) {
                      .positions = std::move(positions),
                      .position = term.position});
   }
-  PhraseMatcher matcher(std::move(words));
+  std::optional<PhrasePruning> pruning;
+  if (best_wanted_.has_value()) {
+    pruning = {.bm25 = bm25_,
+               .weight = PhraseWeight(clause),
+               .lengths = terms_.lengths(),
+               .k = *best_wanted_};
+  }
+  PhraseMatcher matcher(std::move(words), pruning);
   ARROW_ASSIGN_OR_RAISE(PhraseMatches matches, matcher.Run());
   std::vector<double> scores;
   if (ranked_) {

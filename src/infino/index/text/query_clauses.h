@@ -74,6 +74,10 @@ class QueryClauses {
   /// What a clause can score at most. REQUIRES: SetScoring was called; MayMatch(clause).
   [[nodiscard]] double BoundOf(const TextClause& clause) const;
 
+  /// Says that only the k best documents by the query's only clause are wanted. What a phrase
+  /// matches then need not be complete. REQUIRES: SetScoring was called, and every document passes.
+  void WantBest(uint64_t k) { best_wanted_ = k; }
+
   // The postings: one round.
 
   /// `wanted` has one entry a clause. The lengths of documents are read if scoring needs them, or
@@ -155,6 +159,7 @@ class QueryClauses {
   std::optional<LengthNorms> norms_;
   ScoreScratch scratch_;
 
+  std::optional<uint64_t> best_wanted_;
   std::vector<bool> wanted_;
   std::vector<std::shared_ptr<const ScoredList>> lists_;  // by clause
   std::vector<int64_t> synonym_frequencies_;

@@ -223,6 +223,9 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
     state_ = State::kDone;
     return arrow::Status::OK();
   }
+  if (options_.prune && filter_ == nullptr && query_.clauses.size() == 1) {
+    clauses_.WantBest(options_.k);
+  }
   state_ = State::kScored;
   return arrow::Status::OK();
 }
