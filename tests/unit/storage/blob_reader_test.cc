@@ -1,10 +1,8 @@
 #include "infino/storage/blob_reader.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -126,21 +124,6 @@ TEST_F(BlobReaderTest, TheReaderMayGoWhileItsReadIsUnderWay) {
   }
   INFINO_ASSERT_OK_AND_ASSIGN(const Buffers buffers, Wait(reading));
   EXPECT_EQ(buffers.at(0)->size(), kSize);
-}
-
-TEST_F(BlobReaderTest, AWarmReadIsAMatterOfNanoseconds) {
-  const BlobReader reader = Reader();
-  std::vector<ByteRange> ranges;
-  for (int64_t i = 0; i < 8; ++i) ranges.push_back({i * 2000, 100});
-  INFINO_ASSERT_OK(Wait(reader.Read(ranges)));
-  constexpr int kReads = 20'000;
-  const auto clock = SystemClock();
-  const std::chrono::nanoseconds start = clock->Monotonic();
-  for (int i = 0; i < kReads; ++i) ASSERT_TRUE(reader.TryRead(ranges).has_value());
-  const auto spent = (clock->Monotonic() - start).count() / kReads;
-  std::cerr << "TryRead of 8 resident ranges: " << spent << " ns\n";
-  // Far above what it takes, so that a busy machine or a sanitizer doesn't fail the test.
-  EXPECT_LT(spent, 100'000);
 }
 
 }  // namespace
