@@ -36,6 +36,7 @@ TextQuery MakeQuery(const TextIndexReader& index) {
 
 arrow::Status Drive(TextSearch& search, infino::ByteSpan blob) {
   for (int round = 0; round < 4; ++round) {
+    ARROW_RETURN_NOT_OK(search.Resume());
     const std::vector<infino::ByteRange> ranges = search.NextReads();
     if (ranges.empty()) return arrow::Status::OK();
     infino::Buffers bytes;

@@ -222,6 +222,19 @@ void ExpectHarmless(const Encoded& encoded) {
       last = doc;
     }
     ASSERT_EQ((*cursor)->Frequencies().size(), docs->size());
+    // What is looked up without unpacking is the same.
+    PostingsCursor other(
+        EmptyRows(),
+        TermPostings::Open(EmptyRows(), encoded.entry, BufferOf(encoded.bytes)).ValueOrDie());
+    other.GoToBlock((*cursor)->block());
+    std::vector<uint8_t> ordinals(docs->size());
+    ASSERT_THAT(other.Locate(*docs, ordinals), IsOk());
+    std::vector<uint32_t> frequencies(docs->size());
+    other.FrequenciesOf(ordinals, frequencies);
+    for (size_t i = 0; i < docs->size(); ++i) {
+      ASSERT_EQ(ordinals[i], i);
+      ASSERT_EQ(frequencies[i], (*cursor)->Frequencies()[i]);
+    }
     (*cursor)->NextBlock();
   }
   ASSERT_LT(last, kRows);

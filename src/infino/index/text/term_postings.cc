@@ -41,6 +41,14 @@ size_t BlocksOf(uint32_t document_count) {
   return (size_t{document_count} + kBlockSize - 1) / kBlockSize;
 }
 
+/// Whether a bitmap has `count` bits and ends with one for `last`, the last document after the
+/// first it could have.
+bool IsBitmapOf(ByteSpan bytes, uint32_t last, uint32_t count) {
+  size_t bits = 0;
+  for (const uint8_t byte : bytes) bits += static_cast<size_t>(std::popcount(byte));
+  return bits == count && (bytes.back() >> (last % 8)) == 1;
+}
+
 bool UnpackBitmap(ByteSpan bytes, DocId first, std::span<DocId> docs) {
   size_t count = 0;
   for (size_t at = 0; at < bytes.size(); at += sizeof(uint64_t)) {
@@ -209,6 +217,11 @@ bool TermPostings::ReadSuperBlock(ByteSpan bytes, uint64_t offset, DocId begin, 
     block.frequencies_offset = offset + at + docs_length;
     at += docs_length + PackedArrayBytes(CountOf(i), block.frequency_width);
     if (at > bytes.size()) return false;
+    // A bitmap is also looked into without being unpacked, and must not lead past the frequencies.
+    if (block.doc_code == kBitmapCode &&
+        !IsBitmapOf(BitmapOf(i), block.last - block.begin, CountOf(i))) {
+      return false;
+    }
   }
   return at == bytes.size() && blocks_.back().last == last;
 }
