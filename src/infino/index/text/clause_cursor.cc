@@ -80,12 +80,12 @@ double ClauseCursor::BoundWithin(DocId begin, DocId end) {
 }
 
 void GatherNorms(const PostingsCursor& postings, const Bm25& bm25, const LengthNorms* norms,
-                 std::span<double> out) {
+                 size_t from, std::span<double> out) {
   const std::span<const uint32_t> lengths = postings.Lengths();
   if (!lengths.empty()) {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = bm25.Norm(lengths[i]);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = bm25.Norm(lengths[from + i]);
   } else if (norms != nullptr) {
-    norms->Gather(postings.decoded_docs(), out);
+    norms->Gather(postings.decoded_docs().subspan(from, out.size()), out);
   } else {
     std::ranges::fill(out, bm25.Norm(0));
   }
@@ -97,11 +97,9 @@ void ClauseCursor::Scores(size_t from, std::span<double> scores) {
     std::ranges::copy(list_->BlockScores(list_block_).subspan(from, count), scores.begin());
     return;
   }
-  const std::span<double> norms =
-      std::span(scratch_->norms).first(postings_->decoded_docs().size());
-  GatherNorms(*postings_, bounds_->scoring.bm25, norms_, norms);
-  Contribute(bounds_->scoring.idf, postings_->Frequencies().subspan(from, count),
-             norms.subspan(from, count), scores);
+  const std::span<double> norms = std::span(scratch_->norms).first(count);
+  GatherNorms(*postings_, bounds_->scoring.bm25, norms_, from, norms);
+  Contribute(bounds_->scoring.idf, postings_->Frequencies().subspan(from, count), norms, scores);
 }
 
 arrow::Status ClauseCursor::Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals) {

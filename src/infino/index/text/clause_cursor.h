@@ -29,11 +29,11 @@ struct ScoreScratch {
   std::array<double, kBlockSize> norms;
 };
 
-/// The norms of the documents of the cursor's block: by the lengths that the term knows, else from
-/// `norms`, which may be null where lengths don't matter. REQUIRES: Docs() succeeded; `out` is as
-/// long.
+/// The norms of documents [from, from + out.size()) of the cursor's block: by the lengths that the
+/// term knows, else from `norms`, which may be null where lengths don't matter. REQUIRES: Docs()
+/// succeeded.
 void GatherNorms(const PostingsCursor& postings, const Bm25& bm25, const LengthNorms* norms,
-                 std::span<double> out);
+                 size_t from, std::span<double> out);
 
 /// A place in the documents that one clause matches, block by block, with what each document scores
 /// by it: over a term's postings, or over a list that was computed before. Single-threaded; what it

@@ -55,7 +55,7 @@ arrow::Status PostingUnion::AddScores(PostingsCursor& postings, const TermScorin
   for (; !postings.at_end(); postings.NextBlock()) {
     ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, postings.Docs());
     const std::span<double> block_norms = std::span(scratch.norms).first(docs.size());
-    GatherNorms(postings, scoring.bm25, norms, block_norms);
+    GatherNorms(postings, scoring.bm25, norms, 0, block_norms);
     const std::span<double> block_scores = std::span(scores).first(docs.size());
     Contribute(scoring.idf, postings.Frequencies(), block_norms, block_scores);
     Add(docs, block_scores);

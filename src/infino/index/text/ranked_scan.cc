@@ -26,7 +26,8 @@
 namespace infino::text {
 namespace {
 
-constexpr uint32_t kWordBits = 64;
+/// A window should bring about so many documents: fewer are not worth planning it.
+constexpr double kWantedInWindow = 512;
 
 /// A double that is this much lower than a float rounds to a lower float.
 constexpr double kBelowFloat = 1 - 1.25e-7;
@@ -97,8 +98,7 @@ arrow::Status RankedScan::Run(uint64_t k, TopK& top) {
 
 /// Ranks what `lead` matches from `from` on; the others only add, or take away.
 arrow::Status RankedScan::RunBlocks(size_t lead, DocId from) {
-  docs_.resize(std::max<size_t>(docs_.size(), kBlockSize));
-  sums_.resize(docs_.size());
+  MakeRoom(kBlockSize);
   steps_.clear();
   for (const size_t i : must_) {
     if (i != lead) steps_.push_back({i, Ask::kRequire, MaxOf(clauses_[i]), 0});
@@ -179,9 +179,7 @@ arrow::Status RankedScan::TakeBlock(const RankClause& clause, DocId begin, uint6
 // --- Candidates from windows
 
 arrow::Status RankedScan::RunWindows() {
-  docs_.resize(kWindowSize);
-  sums_.resize(kWindowSize);
-  window_sums_.assign(kWindowSize, 0);
+  MakeRoom(kBlockSize);
   present_bound_.resize(clauses_.size());
   while (true) {
     UpdateCut();
@@ -192,25 +190,41 @@ arrow::Status RankedScan::RunWindows() {
       if (from >= options_.row_count) return arrow::Status::OK();
       return RunBlocks(should_.front(), static_cast<DocId>(from));
     }
-    ARROW_ASSIGN_OR_RAISE(const bool more, MoveToNextWindow());
+    const uint64_t from = started_ ? window_end() : 0;
+    ChooseWindowSize();
+    ARROW_ASSIGN_OR_RAISE(const bool more, MoveToNextWindow(from));
     if (!more) return arrow::Status::OK();
     if (PlanWindow()) ARROW_RETURN_NOT_OK(RankWindow());
   }
 }
 
-/// Moves to the next window where a document may be one of the best; false if there is none.
-arrow::Result<bool> RankedScan::MoveToNextWindow() {
-  const uint64_t from = started_ ? window_end() : 0;
+/// Sparse clauses share a wide window, dense ones get one whose sums stay close to the processor.
+void RankedScan::ChooseWindowSize() {
+  double expected = 0;  // of a document
+  for (size_t i = 0; i < should_.size() && !CannotCompete(should_rest_[i]); ++i) {
+    expected += clauses_[should_[i]].cursor->document_count();
+  }
+  window_size_ = kMinWindowSize;
+  const double rows = options_.row_count;
+  while (window_size_ < kMaxWindowSize && expected * window_size_ < kWantedInWindow * rows) {
+    window_size_ *= 2;
+  }
+  if (window_sums_.size() < window_size_) window_sums_.resize(window_size_);
+}
+
+/// Moves to the next window, from `from` on, where a document may be one of the best; false if there
+/// is none.
+arrow::Result<bool> RankedScan::MoveToNextWindow(uint64_t from) {
   started_ = true;
   if (from >= options_.row_count) return false;
   const auto first = static_cast<DocId>(from);
   uint64_t next = std::numeric_limits<uint64_t>::max();
-  for (size_t i = 0; i < should_.size() && next >= from + kWindowSize; ++i) {
+  for (size_t i = 0; i < should_.size() && next >= from + window_size_; ++i) {
     if (CannotCompete(should_rest_[i])) break;
     ClauseCursor& cursor = *clauses_[should_[i]].cursor;
     cursor.SeekBlock(first);
     if (cursor.at_end() || cursor.block_begin() >= next) continue;
-    if (cursor.block_last() - cursor.block_begin() < kWindowSize) {
+    if (cursor.block_last() - cursor.block_begin() < window_size_) {
       next = std::max(first, cursor.block_begin());  // close enough to save decoding
       continue;
     }
@@ -218,7 +232,9 @@ arrow::Result<bool> RankedScan::MoveToNextWindow() {
     next = std::min<uint64_t>(next, docs[SearchBlock(docs, first)]);
   }
   if (next >= options_.row_count) return false;
-  begin_ = static_cast<DocId>(next / kWindowSize * kWindowSize);
+  // Closer than a window only one clause was asked.
+  const bool skips = next >= from + window_size_;
+  begin_ = skips ? static_cast<DocId>(next / kMinWindowSize * kMinWindowSize) : first;
   return true;
 }
 
@@ -232,8 +248,15 @@ bool RankedScan::PlanWindow() {
     present_bound_[i] = bound;
     present_.push_back(i);
   }
-  std::ranges::stable_sort(present_, std::ranges::greater(),
-                           [this](size_t i) { return present_bound_[i]; });
+  // Few, and mostly in order already.
+  for (size_t i = 1; i < present_.size(); ++i) {
+    const size_t clause = present_[i];
+    size_t at = i;
+    for (; at > 0 && present_bound_[present_[at - 1]] < present_bound_[clause]; --at) {
+      present_[at] = present_[at - 1];
+    }
+    present_[at] = clause;
+  }
   present_rest_.assign(present_.size() + 1, 0);
   for (size_t i = present_.size(); i > 0; --i) {
     present_rest_[i - 1] = present_rest_[i] + present_bound_[present_[i - 1]];
@@ -291,7 +314,9 @@ arrow::Status RankedScan::AddUp(const RankClause& clause, double bound) {
     for (size_t i = 0; i < docs.size(); ++i) {
       const uint32_t place = docs[i] - begin_;
       window_sums_[place] += clause.count * scores[i];
-      bits_[place / kWordBits] |= uint64_t{1} << (place % kWordBits);
+      const uint32_t word = place / kWordBits;
+      bits_[word] |= uint64_t{1} << (place % kWordBits);
+      words_[word / kWordBits] |= uint64_t{1} << (word % kWordBits);
     }
     if (cursor.block_last() >= window_end()) break;
   }
@@ -301,22 +326,39 @@ arrow::Status RankedScan::AddUp(const RankClause& clause, double bound) {
 /// Makes candidates of what was added up, and forgets the sums.
 void RankedScan::CollectWindow() {
   candidate_count_ = 0;
-  for (uint32_t word = 0; word < kWindowWords; ++word) {
-    const uint64_t passing = options_.filter == nullptr
-                                 ? ~uint64_t{0}
-                                 : options_.filter->Word(begin_ / kWordBits + word);
-    const double least = options_.prune ? cut_ - present_rest_[essential_count_]
-                                        : -std::numeric_limits<double>::infinity();
-    for (uint64_t left = bits_[word]; left != 0; left &= left - 1) {
-      const auto bit = static_cast<uint32_t>(std::countr_zero(left));
-      const uint32_t place = word * kWordBits + bit;
-      docs_[candidate_count_] = begin_ + place;
-      sums_[candidate_count_] = window_sums_[place];
-      candidate_count_ += static_cast<size_t>(window_sums_[place] > least) & (passing >> bit & 1);
-      window_sums_[place] = 0;
+  const double least = options_.prune ? cut_ - present_rest_[essential_count_]
+                                      : -std::numeric_limits<double>::infinity();
+  for (uint32_t group = 0; group < window_size_ / kWordBits / kWordBits; ++group) {
+    for (uint64_t words = words_[group]; words != 0; words &= words - 1) {
+      CollectWord(group * kWordBits + static_cast<uint32_t>(std::countr_zero(words)), least);
     }
-    bits_[word] = 0;
+    words_[group] = 0;
   }
+}
+
+void RankedScan::MakeRoom(size_t candidates) {
+  if (docs_.size() >= candidates) return;
+  const size_t room = std::max(candidates, 2 * docs_.size());
+  docs_.resize(room);
+  sums_.resize(room);
+  located_.resize(room);
+}
+
+/// Makes candidates of those documents of a word of the window that sum up to more than `least`.
+void RankedScan::CollectWord(uint32_t word, double least) {
+  MakeRoom(candidate_count_ + kWordBits);
+  const uint64_t passing = options_.filter == nullptr
+                               ? ~uint64_t{0}
+                               : options_.filter->Word(begin_ / kWordBits + word);
+  for (uint64_t left = bits_[word]; left != 0; left &= left - 1) {
+    const auto bit = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t place = word * kWordBits + bit;
+    docs_[candidate_count_] = begin_ + place;
+    sums_[candidate_count_] = window_sums_[place];
+    candidate_count_ += static_cast<size_t>(window_sums_[place] > least) & (passing >> bit & 1);
+    window_sums_[place] = 0;
+  }
+  bits_[word] = 0;
 }
 
 // --- What happens to candidates

@@ -67,8 +67,9 @@ class RankedScan {
   [[nodiscard]] arrow::Status Run(uint64_t k, TopK& top);
 
  private:
-  static constexpr uint32_t kWindowSize = 4096;
-  static constexpr uint32_t kWindowWords = kWindowSize / 64;
+  static constexpr uint32_t kMinWindowSize = 4096;
+  static constexpr uint32_t kMaxWindowSize = kMinWindowSize * 16;
+  static constexpr uint32_t kWordBits = 64;
 
   /// What asking a clause about the candidates does with them.
   enum class Ask : uint8_t { kAdd, kRequire, kExclude };
@@ -89,12 +90,15 @@ class RankedScan {
   [[nodiscard]] arrow::Status ScoreLead(const RankClause& lead);
 
   [[nodiscard]] arrow::Status RunWindows();
-  [[nodiscard]] arrow::Result<bool> MoveToNextWindow();
+  [[nodiscard]] arrow::Result<bool> MoveToNextWindow(uint64_t from);
+  void ChooseWindowSize();
   [[nodiscard]] bool PlanWindow();
   [[nodiscard]] arrow::Status RankWindow();
   [[nodiscard]] arrow::Status RankOnly(const RankClause& clause, double bound);
   [[nodiscard]] arrow::Status AddUp(const RankClause& clause, double bound);
   void CollectWindow();
+  void MakeRoom(size_t candidates);
+  void CollectWord(uint32_t word, double least);
 
   [[nodiscard]] arrow::Status FinishBatch(std::span<const Step> steps);
   [[nodiscard]] arrow::Status AskClause(const Step& step);
@@ -110,7 +114,7 @@ class RankedScan {
     return clause.count * clause.cursor->highest();
   }
 
-  [[nodiscard]] uint64_t window_end() const { return uint64_t{begin_} + kWindowSize; }
+  [[nodiscard]] uint64_t window_end() const { return uint64_t{begin_} + window_size_; }
 
   std::vector<RankClause> clauses_;
   RankOptions options_;
@@ -139,12 +143,14 @@ class RankedScan {
   std::vector<size_t> present_;        // clauses with a document here, highest bound first
   std::vector<double> present_bound_;  // by clause
   std::vector<double> present_rest_;   // by place in present_: the sum of the bounds from there on
+  uint32_t window_size_ = kMinWindowSize;  // a power of two
   std::vector<double> window_sums_;
-  std::array<uint64_t, kWindowWords> bits_{};
+  std::array<uint64_t, kMaxWindowSize / kWordBits> bits_{};  // of the window's matches
+  std::array<uint64_t, kMaxWindowSize / kWordBits / kWordBits> words_{};  // of bits_: not zero
 
   // Of the current block: where the candidates are in it, and of those the clause matches what they
   // score.
-  std::array<uint8_t, kWindowSize> located_;
+  std::vector<uint8_t> located_;
   std::array<uint8_t, kBlockSize> ordinals_;
   std::array<uint32_t, kBlockSize> places_;
   std::array<DocId, kBlockSize> found_docs_;
