@@ -11,15 +11,28 @@ namespace infino {
 
 TopK::TopK(uint64_t k) : k_(k), next_trim_(k) {}
 
-/// Looks for the k-th best, which costs about as much as there are: so that is done after every few
-/// documents, an eighth of k, where k is not small.
+/// Few are kept as a heap. Of many the k-th best is looked for, which costs about as much as there
+/// are: after every few documents, an eighth of k.
 void TopK::Trim() {
+  constexpr uint64_t kFew = 64;
+  if (k_ <= kFew) {
+    std::ranges::make_heap(keys_, std::greater());
+    is_heap_ = true;
+    threshold_ = DocOf(keys_.front()).score;
+    return;
+  }
   const auto end = keys_.begin() + static_cast<ptrdiff_t>(k_);
   std::nth_element(keys_.begin(), end - 1, keys_.end(), std::greater());
   keys_.erase(end, keys_.end());
   threshold_ = DocOf(keys_.back()).score;
-  constexpr uint64_t kSmall = 16;
-  next_trim_ = k_ + 1 + (k_ < kSmall ? 0 : k_ / 8);
+  next_trim_ = k_ + 1 + k_ / 8;
+}
+
+void TopK::ReplaceWorst(uint64_t key) {
+  std::ranges::pop_heap(keys_, std::greater());
+  keys_.back() = key;
+  std::ranges::push_heap(keys_, std::greater());
+  threshold_ = DocOf(keys_.front()).score;
 }
 
 std::span<const ScoredDoc> TopK::Finish() {

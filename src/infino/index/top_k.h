@@ -35,13 +35,17 @@ class TopK {
   void Offer(ScoredDoc candidate) {
     const uint64_t key = KeyOf(candidate);
     if (!(candidate.score > threshold_) || k_ == 0) return;
+    if (is_heap_) {
+      ReplaceWorst(key);
+      return;
+    }
     keys_.push_back(key);
     if (keys_.size() >= next_trim_) Trim();
   }
 
-  /// A document must score more than this to be taken: the score of the k-th best when that was
-  /// last looked at, or minus infinity while fewer than k are held. With k = 0 nothing is ever
-  /// taken.
+  /// A document must score more than this to be taken: the score of the k-th best, for large k when
+  /// that was last looked at, or minus infinity while fewer than k are held. With k = 0 nothing is
+  /// ever taken.
   [[nodiscard]] float threshold() const { return threshold_; }
 
   [[nodiscard]] bool full() const { return keys_.size() >= k_; }
@@ -64,10 +68,12 @@ class TopK {
   }
 
   void Trim();
+  void ReplaceWorst(uint64_t key);
 
   uint64_t k_;
   uint64_t next_trim_;  // when so many are held, all but the k best are dropped
   float threshold_ = -std::numeric_limits<float>::infinity();
+  bool is_heap_ = false;  // whether keys_ are the k best, the worst of them first
   std::vector<uint64_t> keys_;
   std::vector<ScoredDoc> docs_;
 };

@@ -1,5 +1,7 @@
 #include "infino/query/result_rows.h"
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,9 +10,8 @@
 #include <vector>
 
 #include <arrow/array.h>
-#include <arrow/array/builder_decimal.h>
-#include <arrow/array/builder_primitive.h>
 #include <arrow/array/concatenate.h>
+#include <arrow/buffer.h>
 #include <arrow/chunked_array.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
@@ -18,7 +19,6 @@
 #include <arrow/status.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
-#include <arrow/util/decimal.h>
 
 #include "infino/common/ids.h"
 #include "infino/common/work_pool.h"
@@ -105,20 +105,22 @@ arrow::Result<std::shared_ptr<arrow::ChunkedArray>> InResultOrder(
   return arrow::ChunkedArray::Make(std::move(pieces), field->type());
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> IdArray(std::span<const Hit> hits) {
-  arrow::Decimal128Builder builder(IdField()->type());
-  ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(hits.size())));
-  for (const Hit& hit : hits) {
-    builder.UnsafeAppend(arrow::Decimal128(static_cast<int64_t>(hit.id.high), hit.id.low));
-  }
-  return builder.Finish();
+std::shared_ptr<arrow::Array> IdArray(std::span<const Hit> hits) {
+  static_assert(std::endian::native == std::endian::little);
+  std::vector<std::array<uint64_t, 2>> ids;  // as decimals lie in memory
+  ids.reserve(hits.size());
+  for (const Hit& hit : hits) ids.push_back({hit.id.low, hit.id.high});
+  return std::make_shared<arrow::Decimal128Array>(IdField()->type(),
+                                                  static_cast<int64_t>(hits.size()),
+                                                  arrow::Buffer::FromVector(std::move(ids)));
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> ScoreArray(std::span<const Hit> hits) {
-  arrow::FloatBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(hits.size())));
-  for (const Hit& hit : hits) builder.UnsafeAppend(hit.score);
-  return builder.Finish();
+std::shared_ptr<arrow::Array> ScoreArray(std::span<const Hit> hits) {
+  std::vector<float> scores;
+  scores.reserve(hits.size());
+  for (const Hit& hit : hits) scores.push_back(hit.score);
+  return std::make_shared<arrow::FloatArray>(static_cast<int64_t>(hits.size()),
+                                             arrow::Buffer::FromVector(std::move(scores)));
 }
 
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> MakeColumn(const Projection& projection,
@@ -131,10 +133,8 @@ arrow::Result<std::shared_ptr<arrow::ChunkedArray>> MakeColumn(const Projection&
     return InResultOrder(files, runs, column.fetched,
                          projection.schema->field(static_cast<int>(ordinal)));
   }
-  ARROW_ASSIGN_OR_RAISE(
-      std::shared_ptr<arrow::Array> array,
+  return std::make_shared<arrow::ChunkedArray>(
       column.source == ProjectedColumn::Source::kId ? IdArray(hits) : ScoreArray(hits));
-  return std::make_shared<arrow::ChunkedArray>(std::move(array));
 }
 
 }  // namespace

@@ -189,6 +189,39 @@ TEST(TextSearch, MatchesAndCountsWhatTheTextbookMatches) {
   }
 }
 
+/// Words from dense to very rare, of some in one stretch only, over more rows than any window
+/// spans.
+TEST(TextSearch, SparseWordsOfManyRowsAreFoundAsTheTextbookDoes) {
+  Random random(TestSeed() + 5);
+  constexpr uint32_t kRows = 150'000;
+  const std::vector<uint64_t> gaps = {3, 40, 300, 1500, 9000, 40'000};
+  Corpus corpus;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    std::string text(random.Below(3), 'x');
+    for (size_t i = 0; i < gaps.size(); ++i) {
+      const bool in_stretch = i % 2 == 0 || row / 20'000 % 3 == 1;
+      for (int times = 0; times < 2 && in_stretch && random.Below(gaps[i]) == 0; ++times) {
+        text += " w" + std::to_string(i);
+      }
+    }
+    corpus.emplace_back(std::move(text));
+  }
+  const BuiltIndex index = Build(corpus);
+  const Oracle oracle(corpus);
+  for (const char* words :
+       {"w1 w2 w3", "w0 w2 w4", "w4 w5", "w0 w5 w3 w2", "w0 w2 +w3", "w2 w3 -w1"}) {
+    const TextQuery query = QueryOf(words);
+    const std::vector<DocId> matches = oracle.Match(query);
+    EXPECT_THAT(CountAll(index, query), HasValue(matches.size())) << words;
+    EXPECT_THAT(MatchAll(index, query), HasValue(matches)) << words;
+    for (const uint64_t k : {uint64_t{3}, uint64_t{500}}) {
+      const std::vector<ScoredDoc> expected = oracle.Rank(query, 1.2, 0.75, k);
+      EXPECT_THAT(Rank(index, query, {.k = k}), HasValue(expected)) << words << " k=" << k;
+      EXPECT_THAT(Rank(index, query, {.k = k, .prune = false}), HasValue(expected)) << words;
+    }
+  }
+}
+
 TEST(TextSearch, EqualDocumentsComeInTheirOrder) {
   const Corpus corpus(10'000, "a b c");
   const BuiltIndex index = Build(corpus);

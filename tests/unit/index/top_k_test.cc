@@ -19,8 +19,8 @@ namespace {
 TEST(TopK, KeepsTheBestInOrderWhateverIsOffered) {
   Random random(TestSeed());
   for (int round = 0; round < 200; ++round) {
-    const uint64_t count = random.Below(300);
-    const uint64_t k = random.Below(50);
+    const uint64_t count = random.Below(600);
+    const uint64_t k = random.Below(130);
     TopK top(k);
     std::vector<ScoredDoc> all;
     for (uint32_t doc = 0; doc < count; ++doc) {

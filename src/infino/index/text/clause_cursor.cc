@@ -108,27 +108,44 @@ arrow::Status ClauseCursor::Locate(std::span<const DocId> docs, std::span<uint8_
   return arrow::Status::OK();
 }
 
-void ClauseCursor::ScoresOf(std::span<const uint8_t> ordinals, std::span<const DocId> docs,
-                            std::span<double> scores) {
+void ClauseCursor::Find(std::span<const uint8_t> ordinals, std::span<const DocId> docs,
+                        FoundDocs& found) {
+  const size_t begin = found.count_;
   const size_t count = ordinals.size();
+  found.count_ += count;
+  if (found.docs_.size() < found.count_) {
+    const size_t room = std::max<size_t>(2 * found.count_, kBlockSize);
+    found.docs_.resize(room);
+    found.ordinals_.resize(room);
+    found.frequencies_.resize(room);
+    found.norms_.resize(room);
+    found.scores_.resize(room);
+  }
   if (!postings_.has_value()) {
     const std::span<const double> all = list_->BlockScores(list_block_);
-    for (size_t i = 0; i < count; ++i) scores[i] = all[ordinals[i]];
+    for (size_t i = 0; i < count; ++i) found.scores_[begin + i] = all[ordinals[i]];
     return;
   }
-  const std::span<uint32_t> frequencies = std::span(scratch_->frequencies).first(count);
-  postings_->FrequenciesOf(ordinals, frequencies);
+  std::ranges::copy(docs, found.docs_.begin() + static_cast<ptrdiff_t>(begin));
+  std::ranges::copy(ordinals, found.ordinals_.begin() + static_cast<ptrdiff_t>(begin));
+  postings_->FrequenciesOf(ordinals, std::span(found.frequencies_).subspan(begin, count));
+}
+
+void ClauseCursor::Finish(FoundDocs& found) const {
+  if (!postings_.has_value()) return;
+  const size_t count = found.count_;
+  const std::span<double> norms = std::span(found.norms_).first(count);
   const std::span<const uint32_t> lengths = postings_->Lengths();
-  const std::span<double> norms = std::span(scratch_->norms).first(count);
   const Bm25& bm25 = bounds_->scoring.bm25;
   if (!lengths.empty()) {
-    for (size_t i = 0; i < count; ++i) norms[i] = bm25.Norm(lengths[ordinals[i]]);
+    for (size_t i = 0; i < count; ++i) norms[i] = bm25.Norm(lengths[found.ordinals_[i]]);
   } else if (norms_ != nullptr) {
-    norms_->Gather(docs, norms);
+    norms_->Gather(std::span<const DocId>(found.docs_).first(count), norms);
   } else {
     std::ranges::fill(norms, bm25.Norm(0));
   }
-  Contribute(bounds_->scoring.idf, frequencies, norms, scores);
+  Contribute(bounds_->scoring.idf, std::span<const uint32_t>(found.frequencies_).first(count),
+             norms, std::span(found.scores_).first(count));
 }
 
 }  // namespace infino::text

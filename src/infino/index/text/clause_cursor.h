@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -34,6 +35,27 @@ struct ScoreScratch {
 /// succeeded.
 void GatherNorms(const PostingsCursor& postings, const Bm25& bm25, const LengthNorms* norms,
                  size_t from, std::span<double> out);
+
+/// Documents that a clause matches, found block by block and scored together: their lengths lie all
+/// over memory, and so are waited for at the same time.
+class FoundDocs {
+ public:
+  void Clear() { count_ = 0; }
+
+  [[nodiscard]] size_t size() const { return count_; }
+
+  [[nodiscard]] std::span<const double> scores() const { return std::span(scores_).first(count_); }
+
+ private:
+  friend class ClauseCursor;
+
+  size_t count_ = 0;  // of the arrays, which only grow
+  std::vector<DocId> docs_;
+  std::vector<uint8_t> ordinals_;
+  std::vector<uint32_t> frequencies_;
+  std::vector<double> norms_;
+  std::vector<double> scores_;
+};
 
 /// A place in the documents that one clause matches, block by block, with what each document scores
 /// by it: over a term's postings, or over a list that was computed before. Single-threaded; what it
@@ -121,10 +143,12 @@ class ClauseCursor {
   /// below block_begin(), as many of both. kCorrupt as Docs.
   [[nodiscard]] arrow::Status Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals);
 
-  /// The scores of some documents of the block, given with their ordinals. REQUIRES: ranked, as
-  /// many of all.
-  void ScoresOf(std::span<const uint8_t> ordinals, std::span<const DocId> docs,
-                std::span<double> scores);
+  /// Adds some documents of the block, given by their ordinals, to what Finish will score.
+  /// REQUIRES: ranked, as many of both.
+  void Find(std::span<const uint8_t> ordinals, std::span<const DocId> docs, FoundDocs& found);
+
+  /// Sets the scores of all that Find added, of any block. REQUIRES: ranked.
+  void Finish(FoundDocs& found) const;
 
  private:
   std::optional<PostingsCursor> postings_;

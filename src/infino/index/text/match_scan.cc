@@ -12,6 +12,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/bit_marks.h"
 #include "infino/codec/sorted_block.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
@@ -28,6 +29,26 @@ constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
 
 /// A clause that matches less than one document in so many is looked up one by one.
 constexpr uint32_t kSparse = 32;
+
+/// So many documents in a row are marked by bytes, which are made bits at once afterwards.
+constexpr size_t kManyMarks = 16;
+
+/// Of the marks of sparse clauses, a few pages.
+constexpr uint32_t kWideWindow = 1 << 17;
+
+/// Whether any of the bits [from, to] is set.
+bool AnyBetween(std::span<const uint64_t> bits, uint32_t from, uint32_t to) {
+  const uint64_t head = ~uint64_t{0} << (from % kWordBits);
+  const uint64_t tail = ~uint64_t{0} >> (kWordBits - 1 - to % kWordBits);
+  uint32_t word = from / kWordBits;
+  const uint32_t last_word = to / kWordBits;
+  if (word == last_word) return (bits[word] & head & tail) != 0;
+  if ((bits[word] & head) != 0) return true;
+  while (++word < last_word) {
+    if (bits[word] != 0) return true;
+  }
+  return (bits[word] & tail) != 0;
+}
 
 }  // namespace
 
@@ -47,6 +68,7 @@ MatchScan::MatchScan(std::vector<MatchClause> clauses, uint32_t row_count, const
     }
   }
   std::ranges::stable_sort(must_, {}, &ClauseCursor::document_count);
+  std::ranges::stable_sort(should_, std::ranges::greater(), &ClauseCursor::document_count);
 }
 
 bool MatchScan::LeadIsSparse() const {
@@ -83,11 +105,74 @@ arrow::Status MatchScan::Match(std::vector<DocId>& matches) {
 }
 
 arrow::Result<uint64_t> MatchScan::Count() {
+  if (OnlyOneIsDense()) return CountBesideDensest();
   uint64_t count = 0;
-  const auto take_bits = [&] {
-    for (const uint64_t word : bits_) count += static_cast<uint64_t>(std::popcount(word));
-  };
-  ARROW_RETURN_NOT_OK(Run(take_bits, [&] { count += docs_.size(); }));
+  ARROW_RETURN_NOT_OK(Run([&] { count += CountBits(bits_); }, [&] { count += docs_.size(); }));
+  return count;
+}
+
+// --- What other clauses add to the commonest
+
+bool MatchScan::OnlyOneIsDense() const {
+  if (!must_.empty() || !must_not_.empty() || filter_ != nullptr) return false;
+  uint64_t others = 0;
+  for (const ClauseCursor* cursor : std::span(should_).subspan(1)) {
+    others += cursor->document_count();
+  }
+  return others <= row_count_ / kSparse;
+}
+
+/// By inclusion and exclusion, since the dictionary knows the count of the commonest.
+arrow::Result<uint64_t> MatchScan::CountBesideDensest() {
+  uint64_t count = should_.front()->document_count();
+  if (should_.size() == 1) return count;
+  std::vector<uint64_t> bits(kWideWindow / kWordBits);
+  for (uint64_t begin = 0; begin < row_count_; begin += kWideWindow) {
+    const auto first = static_cast<DocId>(begin);
+    for (ClauseCursor* cursor : std::span(should_).subspan(1)) {
+      ARROW_RETURN_NOT_OK(MarkWide(*cursor, first, bits));
+    }
+    count += CountBits(bits);
+    ARROW_ASSIGN_OR_RAISE(const uint64_t twice, CountMarked(*should_.front(), first, bits));
+    count -= twice;
+    std::ranges::fill(bits, 0);
+  }
+  return count;
+}
+
+arrow::Status MatchScan::MarkWide(ClauseCursor& cursor, DocId begin, std::span<uint64_t> bits) {
+  const uint64_t end = uint64_t{begin} + kWideWindow;
+  cursor.SeekBlock(begin);
+  for (; !cursor.at_end() && cursor.block_begin() < end; cursor.NextBlock()) {
+    ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, cursor.Docs());
+    const auto [from, to] = ClipBlock(docs, begin, end);
+    for (const DocId doc : docs.subspan(from, to - from)) {
+      bits[(doc - begin) / kWordBits] |= uint64_t{1} << (doc % kWordBits);
+    }
+    if (cursor.block_last() >= end) break;
+  }
+  return arrow::Status::OK();
+}
+
+/// How many of the cursor's documents are marked.
+arrow::Result<uint64_t> MatchScan::CountMarked(ClauseCursor& cursor, DocId begin,
+                                               std::span<const uint64_t> bits) {
+  const uint64_t end = uint64_t{begin} + kWideWindow;
+  uint64_t count = 0;
+  cursor.SeekBlock(begin);
+  for (; !cursor.at_end() && cursor.block_begin() < end; cursor.NextBlock()) {
+    const DocId last = cursor.block_last();
+    const auto from = std::max(cursor.block_begin(), begin) - begin;
+    const auto to = static_cast<uint32_t>(std::min<uint64_t>(last, end - 1) - begin);
+    if (AnyBetween(bits, from, to)) {
+      ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, cursor.Docs());
+      const auto [clip_from, clip_to] = ClipBlock(docs, begin, end);
+      for (const DocId doc : docs.subspan(clip_from, clip_to - clip_from)) {
+        count += bits[(doc - begin) / kWordBits] >> (doc % kWordBits) & 1;
+      }
+    }
+    if (last >= end) break;
+  }
   return count;
 }
 
@@ -119,6 +204,7 @@ arrow::Result<bool> MatchScan::NextBlock() {
 
 /// Keeps those of docs_ that the cursor matches, or those that it does not.
 arrow::Status MatchScan::Retain(ClauseCursor& cursor, bool matching) {
+  if (located_.size() < docs_.size()) located_.resize(docs_.size());
   size_t kept = 0;
   for (size_t i = 0; i < docs_.size();) {
     cursor.SeekBlock(docs_[i]);
@@ -179,18 +265,8 @@ arrow::Result<bool> MatchScan::NextWindow() {
 }
 
 bool MatchScan::AnyWithin(const Bits& bits, DocId first, DocId last) const {
-  const uint32_t from = std::max(first, begin_) - begin_;
-  const uint32_t to = std::min(last - begin_, kWindowSize - 1);
-  const uint64_t head = ~uint64_t{0} << (from % kWordBits);
-  const uint64_t tail = ~uint64_t{0} >> (kWordBits - 1 - to % kWordBits);
-  uint32_t word = from / kWordBits;
-  const uint32_t last_word = to / kWordBits;
-  if (word == last_word) return (bits[word] & head & tail) != 0;
-  if ((bits[word] & head) != 0) return true;
-  while (++word < last_word) {
-    if (bits[word] != 0) return true;
-  }
-  return (bits[word] & tail) != 0;
+  return AnyBetween(bits, std::max(first, begin_) - begin_,
+                    std::min(last - begin_, kWindowSize - 1));
 }
 
 /// Sets the bits of a block that is stored as a bitmap of documents [first, last].
@@ -219,8 +295,26 @@ void MatchScan::MarkBitmap(ByteSpan bitmap, DocId first, DocId last, Bits& bits)
   }
 }
 
-/// Sets the bits of the cursor's documents, at least of those `within` if it isn't null.
-arrow::Status MatchScan::Mark(ClauseCursor& cursor, const Bits* within, Bits& bits) const {
+void MatchScan::MarkDocs(std::span<const DocId> docs, Bits& bits) {
+  if (docs.size() < kManyMarks) {
+    for (const DocId doc : docs) {
+      const uint32_t bit = doc - begin_;
+      bits[bit / kWordBits] |= uint64_t{1} << (bit % kWordBits);
+    }
+    return;
+  }
+  for (const DocId doc : docs) marks_[doc - begin_] = kMark;
+  is_marked_ = true;
+}
+
+void MatchScan::TakeMarks(Bits& bits) {
+  if (is_marked_) FoldMarks(marks_, bits);
+  is_marked_ = false;
+}
+
+/// Sets the bits of the cursor's documents, at least of those `within` if it isn't null; some only
+/// with TakeMarks.
+arrow::Status MatchScan::Mark(ClauseCursor& cursor, const Bits* within, Bits& bits) {
   cursor.SeekBlock(begin_);
   for (; !cursor.at_end() && cursor.block_begin() < window_end(); cursor.NextBlock()) {
     const DocId last = cursor.block_last();
@@ -231,10 +325,7 @@ arrow::Status MatchScan::Mark(ClauseCursor& cursor, const Bits* within, Bits& bi
       } else {
         ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, cursor.Docs());
         const auto [from, to] = ClipBlock(docs, begin_, window_end());
-        for (const DocId doc : docs.subspan(from, to - from)) {
-          const uint32_t bit = doc - begin_;
-          bits[bit / kWordBits] |= uint64_t{1} << (bit % kWordBits);
-        }
+        MarkDocs(docs.subspan(from, to - from), bits);
       }
     }
     if (last >= window_end()) break;
@@ -247,17 +338,21 @@ arrow::Status MatchScan::FindMatches() {
   bits_.fill(0);
   if (must_.empty()) {
     for (ClauseCursor* cursor : should_) ARROW_RETURN_NOT_OK(Mark(*cursor, nullptr, bits_));
+    TakeMarks(bits_);
   } else {
     ARROW_RETURN_NOT_OK(Mark(*must_.front(), nullptr, bits_));
+    TakeMarks(bits_);
     for (ClauseCursor* cursor : std::span(must_).subspan(1)) {
       Bits found{};
       ARROW_RETURN_NOT_OK(Mark(*cursor, &bits_, found));
+      TakeMarks(found);
       for (uint32_t word = 0; word < kWindowWords; ++word) bits_[word] &= found[word];
     }
   }
   for (ClauseCursor* cursor : must_not_) {
     Bits excluded{};
     ARROW_RETURN_NOT_OK(Mark(*cursor, &bits_, excluded));
+    TakeMarks(excluded);
     for (uint32_t word = 0; word < kWindowWords; ++word) bits_[word] &= ~excluded[word];
   }
   return arrow::Status::OK();

@@ -143,8 +143,10 @@ arrow::Status RankedScan::ScoreLead(const RankClause& lead) {
   const std::span<uint8_t> ordinals = std::span(located_).first(candidate_count_);
   const std::span<const DocId> docs = std::span<const DocId>(docs_).first(candidate_count_);
   ARROW_RETURN_NOT_OK(lead.cursor->Locate(docs, ordinals));
-  const std::span<double> scores = std::span(scores_).first(candidate_count_);
-  lead.cursor->ScoresOf(ordinals, docs, scores);
+  found_.Clear();
+  lead.cursor->Find(ordinals, docs, found_);
+  lead.cursor->Finish(found_);
+  const std::span<const double> scores = found_.scores();
   for (size_t i = 0; i < candidate_count_; ++i) sums_[i] += lead.count * scores[i];
   return arrow::Status::OK();
 }
@@ -209,11 +211,14 @@ void RankedScan::ChooseWindowSize() {
   while (window_size_ < kMaxWindowSize && expected * window_size_ < kWantedInWindow * rows) {
     window_size_ *= 2;
   }
-  if (window_sums_.size() < window_size_) window_sums_.resize(window_size_);
+  if (window_sums_.size() >= window_size_) return;
+  window_sums_.resize(window_size_);
+  bits_.resize(window_size_ / kWordBits);
+  words_.resize(window_size_ / kWordBits / kWordBits);
 }
 
-/// Moves to the next window, from `from` on, where a document may be one of the best; false if there
-/// is none.
+/// Moves to the next window, from `from` on, where a document may be one of the best; false if
+/// there is none.
 arrow::Result<bool> RankedScan::MoveToNextWindow(uint64_t from) {
   started_ = true;
   if (from >= options_.row_count) return false;
@@ -342,14 +347,14 @@ void RankedScan::MakeRoom(size_t candidates) {
   docs_.resize(room);
   sums_.resize(room);
   located_.resize(room);
+  places_.resize(room);
 }
 
 /// Makes candidates of those documents of a word of the window that sum up to more than `least`.
 void RankedScan::CollectWord(uint32_t word, double least) {
   MakeRoom(candidate_count_ + kWordBits);
-  const uint64_t passing = options_.filter == nullptr
-                               ? ~uint64_t{0}
-                               : options_.filter->Word(begin_ / kWordBits + word);
+  const uint64_t passing =
+      options_.filter == nullptr ? ~uint64_t{0} : options_.filter->Word(begin_ / kWordBits + word);
   for (uint64_t left = bits_[word]; left != 0; left &= left - 1) {
     const auto bit = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t place = word * kWordBits + bit;
@@ -395,6 +400,7 @@ arrow::Status RankedScan::AskClause(const Step& step) {
   const RankClause& clause = clauses_[step.clause];
   ClauseCursor& cursor = *clause.cursor;
   kept_count_ = 0;
+  found_.Clear();
   for (size_t i = 0; i < candidate_count_;) {
     cursor.SeekBlock(docs_[i]);
     if (cursor.at_end()) {
@@ -413,6 +419,9 @@ arrow::Status RankedScan::AskClause(const Step& step) {
     i = end;
   }
   candidate_count_ = kept_count_;
+  cursor.Finish(found_);
+  const std::span<const double> scores = found_.scores();
+  for (size_t i = 0; i < scores.size(); ++i) sums_[places_[i]] += clause.count * scores[i];
   return arrow::Status::OK();
 }
 
@@ -422,6 +431,7 @@ arrow::Status RankedScan::AskBlock(const Step& step, size_t begin, size_t end) {
   const std::span<uint8_t> ordinals = std::span(located_).first(end - begin);
   ARROW_RETURN_NOT_OK(
       clause.cursor->Locate(std::span<const DocId>(docs_).subspan(begin, end - begin), ordinals));
+  const std::span<uint32_t> places = std::span(places_).subspan(found_.size());
   size_t found = 0;
   const size_t first_kept = kept_count_;
   for (size_t i = begin; i < end; ++i) {
@@ -430,7 +440,7 @@ arrow::Status RankedScan::AskBlock(const Step& step, size_t begin, size_t end) {
     if (matches) {
       if (step.ask == Ask::kExclude) continue;
       ordinals_[found] = ordinal;
-      places_[found] = static_cast<uint32_t>(kept_count_);
+      places[found] = static_cast<uint32_t>(kept_count_);
       ++found;
     } else if (step.ask == Ask::kRequire) {
       continue;
@@ -441,12 +451,10 @@ arrow::Status RankedScan::AskBlock(const Step& step, size_t begin, size_t end) {
   // Where the clause must match, what was kept is what was found.
   std::span<const DocId> found_docs = std::span<const DocId>(docs_).subspan(first_kept, found);
   if (step.ask != Ask::kRequire) {
-    for (size_t i = 0; i < found; ++i) found_docs_[i] = docs_[places_[i]];
+    for (size_t i = 0; i < found; ++i) found_docs_[i] = docs_[places[i]];
     found_docs = std::span(found_docs_).first(found);
   }
-  const std::span<double> scores = std::span(scores_).first(found);
-  clause.cursor->ScoresOf(std::span(ordinals_).first(found), found_docs, scores);
-  for (size_t i = 0; i < found; ++i) sums_[places_[i]] += clause.count * scores[i];
+  clause.cursor->Find(std::span(ordinals_).first(found), found_docs, found_);
   return arrow::Status::OK();
 }
 

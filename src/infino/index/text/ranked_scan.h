@@ -145,14 +145,16 @@ class RankedScan {
   std::vector<double> present_rest_;   // by place in present_: the sum of the bounds from there on
   uint32_t window_size_ = kMinWindowSize;  // a power of two
   std::vector<double> window_sums_;
-  std::array<uint64_t, kMaxWindowSize / kWordBits> bits_{};  // of the window's matches
-  std::array<uint64_t, kMaxWindowSize / kWordBits / kWordBits> words_{};  // of bits_: not zero
+  std::vector<uint64_t> bits_;   // of the window's matches
+  std::vector<uint64_t> words_;  // which of bits_ are not zero
 
-  // Of the current block: where the candidates are in it, and of those the clause matches what they
-  // score.
+  // Of the clause that is asked: which candidates it matches, and what they score.
+  FoundDocs found_;
+  std::vector<uint32_t> places_;
+
+  // Of its current block: where the candidates are in it, and those that it matches.
   std::vector<uint8_t> located_;
   std::array<uint8_t, kBlockSize> ordinals_;
-  std::array<uint32_t, kBlockSize> places_;
   std::array<DocId, kBlockSize> found_docs_;
   std::array<double, kBlockSize> scores_;
 };
