@@ -2,11 +2,13 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <arrow/status.h>
 
 #include "cli/command.h"
+#include "infino/log.h"
 #include "infino/options.h"
 
 namespace infino::cli {
@@ -27,7 +29,14 @@ void OnInterrupt(int /*signal*/) {
   static_cast<void>(std::signal(SIGINT, SIG_DFL));
 }
 
+void PrintWarning(LogLevel level, std::string_view message) {
+  if (level < LogLevel::kWarning) return;
+  static_cast<void>(std::fprintf(stderr, "infino: warning: %.*s\n",
+                                 static_cast<int>(message.size()), message.data()));
+}
+
 int RunMain(int argc, char** argv) {
+  SetLogSink(PrintWarning);
   CLI::App app{"Keyword search over Parquet files that lie in a folder or a bucket."};
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);

@@ -24,7 +24,7 @@ LAYERS = {
     "catalog": ["commit", "query", "supertable", "manifest", "superfile", "index", "codec", "storage",
                 "common"],
 }
-PUBLIC_HEADERS = {"connection.h", "table.h", "index_spec.h", "search.h", "options.h", "error.h"}
+PUBLIC_HEADERS = {"connection.h", "table.h", "index_spec.h", "search.h", "options.h", "error.h", "log.h"}
 
 # An outside header may be included only from the files that match.
 DOORS = {

@@ -9,6 +9,8 @@
 [{'id': 1}]
 """
 
+import logging as _logging
+
 from ._api import Connection, IndexSpec, Table, connect
 from ._errors import (
     AlreadyRunningError,
@@ -43,3 +45,6 @@ __all__ = [
     "__version__",
     "connect",
 ]
+
+# Messages about retries and overtaken commits; silent unless the program sets up logging.
+_logging.getLogger("infino").addHandler(_logging.NullHandler())

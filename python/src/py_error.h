@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 
 #include "py_exit.h"
+#include "py_log.h"
 
 namespace infino::python {
 
@@ -29,6 +30,7 @@ auto Unlocked(Call call) {
     const LibraryCall in_library;
     return call();
   }();
+  PassOnLog();
   return ValueOrRaise(std::move(result));
 }
 

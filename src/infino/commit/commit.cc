@@ -17,8 +17,10 @@
 #include "infino/commit/table_writer.h"
 #include "infino/common/failpoint.h"
 #include "infino/common/ids.h"
+#include "infino/common/log.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/log.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
@@ -104,6 +106,10 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   INFINO_FAILPOINT("commit.swapped");
   if (outcome == SwapOutcome::kLost) {
     may_be_published_ = false;
+    if (IsLogged()) {
+      Log(LogLevel::kInfo, "commit to " + target_.folder + ": another one came first at version " +
+                               std::to_string(next.root.version) + "; it starts over from there");
+    }
     return 0;
   }
   const uint64_t version = next.root.version;

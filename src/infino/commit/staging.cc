@@ -13,8 +13,10 @@
 #include <arrow/status.h>
 #include <arrow/util/future.h>
 
+#include "infino/common/log.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/log.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
 
@@ -59,9 +61,13 @@ void Discard(ObjectStore& store, std::span<const std::string> paths) {
   std::vector<arrow::Future<>> deletions;
   deletions.reserve(paths.size());
   for (const std::string& path : paths) deletions.push_back(store.Delete(path));
-  for (const arrow::Future<>& deletion : deletions) {
+  for (size_t i = 0; i < deletions.size(); ++i) {
     // A failure, like a wait that ended early, leaves an object that nothing names.
-    static_cast<void>(WaitDone(deletion, soon).ok());
+    const arrow::Status deleted = WaitDone(deletions[i], soon);
+    if (deleted.ok() || !IsLogged()) continue;
+    Log(LogLevel::kWarning,
+        "could not delete " + paths[i] +
+            ", which a failed commit left and nothing names: " + deleted.message());
   }
 }
 

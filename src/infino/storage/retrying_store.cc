@@ -19,8 +19,10 @@
 
 #include "infino/common/byte_range.h"
 #include "infino/common/clock.h"
+#include "infino/common/log.h"
 #include "infino/common/random.h"
 #include "infino/error.h"
+#include "infino/log.h"
 #include "infino/storage/io_pool.h"
 #include "infino/storage/object_store.h"
 
@@ -73,6 +75,12 @@ class RetriedCall final : public std::enable_shared_from_this<RetriedCall<T>> {
         static_cast<double>(next_delay_ms_) * (1 - context_->random->Unit() / 2);
     const std::chrono::milliseconds pause(static_cast<int64_t>(jittered));
     if (context_->clock->Monotonic() + pause > deadline_) return {};
+    if (IsLogged()) {
+      Log(LogLevel::kWarning, "a storage request failed and is repeated in " +
+                                  std::to_string(pause.count()) + " ms, attempt " +
+                                  std::to_string(tries_) + " of " +
+                                  std::to_string(options.tries_max) + ": " + status.message());
+    }
     next_delay_ms_ = std::min(next_delay_ms_ * 2, options.longest_delay_ms);
     return pause;
   }

@@ -15,8 +15,10 @@
 #include "infino/common/clock.h"
 #include "infino/common/failpoint.h"
 #include "infino/common/ids.h"
+#include "infino/common/log.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/log.h"
 #include "infino/manifest/manifest.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
@@ -85,6 +87,7 @@ class SwapAttempt {
       if (sight.ok() && *sight == Sight::kLost) return SwapOutcome::kLost;
       if (sight.ok() && !may_be_under_way && IsRefusal(put.status())) return put.status();
       may_be_under_way = true;
+      LogUnclear(put.status(), sight.status());
       if (!Pause(pause)) return Unknown(put.status(), sight.status());
     }
   }
@@ -164,6 +167,13 @@ class SwapAttempt {
     if (Now() + length >= deadline_) return false;
     options_->clock->Sleep(length);
     return true;
+  }
+
+  void LogUnclear(const arrow::Status& put, const arrow::Status& look) const {
+    if (!IsLogged()) return;
+    Log(LogLevel::kWarning, "swap " + path_ + ": no clear answer, the same is sent again" +
+                                (put.ok() ? "" : "; put: " + put.message()) +
+                                (look.ok() ? "" : "; read back: " + look.message()));
   }
 
   [[nodiscard]] arrow::Status Unknown(const arrow::Status& put, const arrow::Status& look) const {

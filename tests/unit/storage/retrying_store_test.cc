@@ -18,6 +18,7 @@
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/log.h"
 #include "infino/storage/memory_store.h"
 #include "infino/storage/object_store.h"
 #include "support/faulty_store.h"
@@ -100,6 +101,24 @@ class RetryingStoreTest : public testing::Test {
       std::make_shared<FaultyStore>(memory_, TestSeed(), FaultPlan());
   std::shared_ptr<ObjectStore> store_;
 };
+
+TEST_F(RetryingStoreTest, EachRepetitionIsLogged) {
+  std::vector<std::string> messages;
+  SetLogSink([&](LogLevel level, std::string_view message) {
+    EXPECT_EQ(level, LogLevel::kWarning);
+    messages.emplace_back(message);
+  });
+  INFINO_ASSERT_OK(Wait(memory_->PutIfAbsent("a", Bytes("x"))));
+  for (size_t call = 0; call < 2; ++call) faulty_->FailCall(call, kFailBefore);
+  INFINO_EXPECT_OK(Wait(store_->Get("a")));
+  SetLogSink(nullptr);
+  ASSERT_EQ(messages.size(), 2);
+  EXPECT_THAT(messages[0], testing::HasSubstr("attempt 1 of"));
+  EXPECT_THAT(messages[1], testing::HasSubstr("attempt 2 of"));
+  faulty_->FailCall(3, kFailBefore);
+  INFINO_EXPECT_OK(Wait(store_->Get("a")));  // Nobody listens any more.
+  EXPECT_EQ(messages.size(), 2);
+}
 
 TEST_F(RetryingStoreTest, AFailedReadIsRepeatedAfterGrowingPauses) {
   INFINO_ASSERT_OK(Wait(memory_->PutIfAbsent("a", Bytes("x"))));
