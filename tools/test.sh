@@ -26,7 +26,8 @@ say "the wheel, from the same objects, in an environment of its own"
 tools/wheel.sh build/ci
 "$python" -m venv --clear build/wheel-env
 build/wheel-env/bin/pip install -q --disable-pip-version-check build/wheel/infino-*.whl \
-  pyarrow==26.0.1 duckdb==2.0.1 pandas==3.1.1 polars==2.1.0 pytest==9.2.0 numpy==2.4.6
+  pyarrow==26.0.1 duckdb==2.0.1 pandas==3.1.1 polars==2.1.0 pytest==9.2.0 numpy==2.4.6 \
+  snowballstemmer==2.2.0
 build/wheel-env/bin/python -m pytest -q -p no:cacheprovider tests/python
 
 say "the CMake package, used by the example program"
