@@ -1,10 +1,13 @@
 """Words of many scripts and shapes are found by themselves."""
 
+import collections
+import pathlib
 import unicodedata
 
+import pyarrow.parquet as pq
 import pytest
 
-from helpers import hits, text_table
+from helpers import hits, ids, text_table
 
 
 def test_case_folds_in_every_script():
@@ -68,3 +71,17 @@ def test_stop_words_do_not_count_in_an_and_query():
     _, t = text_table(["a whale is where it is", "nothing"], stopwords="english")
     assert hits(t, "is the whale", mode="and") == [0]
     assert hits(t, "is the", mode="and") == []
+
+
+def test_a_real_text_is_found_by_each_of_its_words():
+    sample = pathlib.Path(__file__).parents[2] / "sample" / "packages.parquet"
+    texts = pq.read_table(sample, columns=["text"]).column(0).to_pylist()
+    _, t = text_table(texts)
+    rows_with = collections.defaultdict(list)
+    for row, text in enumerate(texts):
+        for run in set(text.split()):
+            rows_with[run.replace('"', " ").strip(" +-*")].append(row)
+    for run, rows in rows_with.items():
+        if any(character.isalnum() for character in run):
+            found = set(ids(t.token_match("body", run, "and", ["id"])))
+            assert found.issuperset(rows), run
