@@ -52,6 +52,9 @@ class Runtime {
 
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
+  Runtime(Runtime&&) = delete;
+  Runtime& operator=(Runtime&&) = delete;
+  ~Runtime() = default;
 
   /// The table in `folder`. Reads nothing.
   [[nodiscard]] std::shared_ptr<OpenedTable> Table(const std::string& folder);

@@ -39,6 +39,8 @@ class Session {
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
 
   /// The runtime of this process; lives as long as the session.
   [[nodiscard]] arrow::Result<Runtime*> runtime();

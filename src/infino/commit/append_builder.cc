@@ -102,6 +102,8 @@ class AppendBuilder {
 
   AppendBuilder(const AppendBuilder&) = delete;
   AppendBuilder& operator=(const AppendBuilder&) = delete;
+  AppendBuilder(AppendBuilder&&) = delete;
+  AppendBuilder& operator=(AppendBuilder&&) = delete;
 
   arrow::Result<BuiltAppend> Run(arrow::RecordBatchReader* reader);
 

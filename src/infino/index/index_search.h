@@ -19,6 +19,8 @@ class IndexSearch {
   IndexSearch() = default;
   IndexSearch(const IndexSearch&) = delete;
   IndexSearch& operator=(const IndexSearch&) = delete;
+  IndexSearch(IndexSearch&&) = delete;
+  IndexSearch& operator=(IndexSearch&&) = delete;
   virtual ~IndexSearch() = default;
 
   /// The ranges of the blob needed next, in one round; empty when the search is done or pauses.

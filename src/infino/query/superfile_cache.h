@@ -30,6 +30,8 @@ class SuperfileCache {
   ~SuperfileCache();
   SuperfileCache(const SuperfileCache&) = delete;
   SuperfileCache& operator=(const SuperfileCache&) = delete;
+  SuperfileCache(SuperfileCache&&) = delete;
+  SuperfileCache& operator=(SuperfileCache&&) = delete;
 
   /// The opened files of `entries`, in their order; those not opened yet are opened in one round
   /// (their open sections; a small file is read whole), and parsed on `pool`, if there is one and

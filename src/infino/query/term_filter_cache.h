@@ -21,6 +21,8 @@ class TermFilterCache {
   ~TermFilterCache();
   TermFilterCache(const TermFilterCache&) = delete;
   TermFilterCache& operator=(const TermFilterCache&) = delete;
+  TermFilterCache(TermFilterCache&&) = delete;
+  TermFilterCache& operator=(TermFilterCache&&) = delete;
 
   /// The filters of a column for all superfiles of `snapshot`, read in one round unless they are
   /// here; only new ones are read when a version has followed another. Null if they would take more

@@ -17,6 +17,9 @@ struct KnownTerm {
   KnownTerm() = default;
   KnownTerm(const KnownTerm&) = delete;
   KnownTerm& operator=(const KnownTerm&) = delete;
+  KnownTerm(KnownTerm&&) = delete;
+  KnownTerm& operator=(KnownTerm&&) = delete;
+  ~KnownTerm() = default;
 
   /// Nothing if the index does not have the term. Its inline positions are a view of the copy here.
   std::optional<TermEntry> entry;
@@ -35,6 +38,8 @@ class PostingsCache {
   ~PostingsCache();
   PostingsCache(const PostingsCache&) = delete;
   PostingsCache& operator=(const PostingsCache&) = delete;
+  PostingsCache(PostingsCache&&) = delete;
+  PostingsCache& operator=(PostingsCache&&) = delete;
 
   /// Null if nothing is known.
   [[nodiscard]] std::shared_ptr<const KnownTerm> FindTerm(uint64_t index, std::string_view term);

@@ -31,6 +31,8 @@ class TermRuns {
 
   TermRuns(const TermRuns&) = delete;
   TermRuns& operator=(const TermRuns&) = delete;
+  TermRuns(TermRuns&&) = delete;
+  TermRuns& operator=(TermRuns&&) = delete;
   ~TermRuns();
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }

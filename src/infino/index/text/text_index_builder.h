@@ -68,6 +68,8 @@ class TextIndexBuilder {
 
   TextIndexBuilder(const TextIndexBuilder&) = delete;
   TextIndexBuilder& operator=(const TextIndexBuilder&) = delete;
+  TextIndexBuilder(TextIndexBuilder&&) = delete;
+  TextIndexBuilder& operator=(TextIndexBuilder&&) = delete;
   ~TextIndexBuilder();
 
   /// Adds the next rows: utf8, large_utf8 or string_view (anything else is kInvalidArgument). A
