@@ -6,12 +6,12 @@
 #include <optional>
 #include <span>
 
+#include <arrow/status.h>
+
 #include "infino/codec/sorted_block.h"
-#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/score_kernel.h"
-#include "infino/index/text/scored_list.h"
 #include "infino/index/text/term_postings.h"
 #include "infino/index/text/text_format.h"
 

@@ -1,6 +1,5 @@
 #include "infino/index/text/impact_check.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
@@ -52,7 +51,8 @@ bool AnyBetween(std::span<const uint64_t> bits, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-MatchScan::MatchScan(std::vector<MatchClause> clauses, uint32_t row_count, const DocFilter* filter)
+MatchScan::MatchScan(std::span<const MatchClause> clauses, uint32_t row_count,
+                     const DocFilter* filter)
     : row_count_(row_count), filter_(filter) {
   for (const MatchClause& clause : clauses) {
     switch (clause.occur) {

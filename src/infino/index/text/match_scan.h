@@ -33,7 +33,7 @@ struct MatchClause {
 class MatchScan {
  public:
   /// At least one clause must be positive. `filter` may be null.
-  MatchScan(std::vector<MatchClause> clauses, uint32_t row_count, const DocFilter* filter);
+  MatchScan(std::span<const MatchClause> clauses, uint32_t row_count, const DocFilter* filter);
 
   /// Appends every matching document to `matches`, in order.
   [[nodiscard]] arrow::Status Match(std::vector<DocId>& matches);

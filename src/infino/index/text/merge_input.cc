@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/fst_reader.h"
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
@@ -23,6 +24,7 @@
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/term_postings.h"
 #include "infino/index/text/text_format.h"
+#include "infino/index/text/text_index_merge.h"
 #include "infino/index/text/text_index_reader.h"
 
 namespace infino::text {
@@ -51,49 +53,48 @@ MergeInput::MergeInput(const TextIndexReader& index, const BlobRead& read, DocMa
       dictionary_reads_(index, read, index.sections().dictionary.end(), read_bytes),
       postings_reads_(index, read, index.sections().postings.end(), read_bytes),
       positions_reads_(index, read, index.sections().postings.end(), read_bytes) {
-  if (!index.inline_dictionary().has_value()) blocks_ = index.DictionaryBlocks();
+  if (const FstReader* const blocks = index.dictionary_blocks(); blocks != nullptr) {
+    blocks_ = blocks->MakeCursor();
+  }
 }
 
 int64_t MergeInput::done_bytes() const {
-  return entries_.has_value() ? static_cast<int64_t>(entries_->entry().offset) : 0;
+  return static_cast<int64_t>(entries_.entry().offset);
 }
 
 arrow::Result<bool> MergeInput::NextTerm() {
   while (true) {
-    if (entries_.has_value()) {
-      ARROW_ASSIGN_OR_RAISE(const bool found, entries_->Next());
-      if (found) break;
-    }
-    ARROW_ASSIGN_OR_RAISE(const bool found, NextDictionaryBlock());
-    if (!found) return false;
+    ARROW_ASSIGN_OR_RAISE(const bool found, entries_.Next());
+    if (found) break;
+    ARROW_ASSIGN_OR_RAISE(const bool more, NextDictionaryBlock());
+    if (!more) return false;
   }
-  if (entries_->term() <= std::string_view(term_)) {
+  if (entries_.term() <= std::string_view(term_)) {
     return CorruptIndex(index_.name(), "terms do not ascend");
   }
-  term_ = entries_->term();
+  term_ = entries_.term();
   return true;
 }
 
 arrow::Result<bool> MergeInput::NextDictionaryBlock() {
   const bool is_first = !std::exchange(is_started_, true);
-  ByteSpan bytes;
-  if (!blocks_.has_value()) {
-    bytes = *index_.inline_dictionary();
-    if (!is_first || bytes.empty()) return false;
-  } else {
+  ByteSpan bytes = index_.inline_dictionary().value_or(ByteSpan());
+  if (blocks_.has_value()) {
     ARROW_RETURN_NOT_OK(is_first ? blocks_->Seek({}) : blocks_->Next());
     if (!blocks_->valid()) return false;
     ARROW_ASSIGN_OR_RAISE(const ByteRange range, index_.DictionaryBlockAt(blocks_->value()));
     ARROW_ASSIGN_OR_RAISE(block_bytes_, dictionary_reads_.Get(range));
     bytes = {block_bytes_->data(), static_cast<size_t>(block_bytes_->size())};
+  } else if (!is_first || bytes.empty()) {
+    return false;
   }
   ARROW_ASSIGN_OR_RAISE(const DictionaryBlock block, DictionaryBlock::Open(index_, bytes));
-  entries_.emplace(block);
+  entries_ = DictionaryCursor(block);
   return true;
 }
 
 arrow::Status MergeInput::OpenPostings() {
-  const TermEntry& entry = entries_->entry();
+  const TermEntry& entry = entries_.entry();
   const int64_t start = index_.sections().postings.offset + static_cast<int64_t>(entry.offset);
   const auto postings_length = static_cast<int64_t>(entry.postings_length);
   const auto positions_length = static_cast<int64_t>(entry.positions_length);
@@ -129,11 +130,11 @@ arrow::Status MergeInput::OpenPostings() {
 }
 
 arrow::Status MergeInput::OpenSuperBlock(size_t ordinal) {
-  const TermEntry& entry = entries_->entry();
+  const TermEntry& entry = entries_.entry();
   const size_t first = ordinal * kSuperBlockBlocks;
   super_block_ = ordinal;
   blocks_left_ = std::min<size_t>(kSuperBlockBlocks, cursor_->postings().blocks().size() - first);
-  if (!has_positions_) return arrow::Status::OK();
+  if (!positions_.has_value()) return arrow::Status::OK();
   ByteRange range = positions_->SuperBlockRange(ordinal);
   range.offset += index_.sections().postings.offset + static_cast<int64_t>(entry.offset) +
                   static_cast<int64_t>(entry.postings_length);
@@ -154,7 +155,7 @@ arrow::Result<bool> MergeInput::NextBlock() {
 
 arrow::Status MergeInput::TakeBlock() {
   --blocks_left_;
-  const TermEntry& entry = entries_->entry();
+  const TermEntry& entry = entries_.entry();
   std::span<const DocId> docs(&entry.single_doc, 1);
   std::span<const uint32_t> frequencies(&entry.impacts.front().frequency, 1);
   if (cursor_ != nullptr) {
@@ -162,7 +163,7 @@ arrow::Status MergeInput::TakeBlock() {
     ARROW_ASSIGN_OR_RAISE(docs, cursor_->Docs());
     frequencies = cursor_->Frequencies();
   }
-  if (has_positions_) {
+  if (positions_.has_value()) {
     ARROW_RETURN_NOT_OK(positions_->ReadDifferences(block_, frequencies, all_differences_));
   }
   ++block_;

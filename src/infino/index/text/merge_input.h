@@ -62,6 +62,9 @@ class MergeInput {
 
   MergeInput(const MergeInput&) = delete;
   MergeInput& operator=(const MergeInput&) = delete;
+  MergeInput(MergeInput&&) = delete;
+  MergeInput& operator=(MergeInput&&) = delete;
+  ~MergeInput() = default;
 
   /// Moves to the next term, at first to the first one; false past the last.
   [[nodiscard]] arrow::Result<bool> NextTerm();
@@ -112,14 +115,14 @@ class MergeInput {
   std::optional<FstReader::Cursor> blocks_;  // nothing if the dictionary is inline
   bool is_started_ = false;
   std::shared_ptr<arrow::Buffer> block_bytes_;
-  std::optional<DictionaryCursor> entries_;
+  DictionaryCursor entries_;
   std::string term_;
 
   // Of the current term.
-  std::unique_ptr<PostingsCursor> cursor_;  // null: one document
-  std::optional<PositionsReader> positions_;
-  size_t block_ = 0;        // the next one, of the term
-  size_t super_block_ = 0;  // the open one
+  std::unique_ptr<PostingsCursor> cursor_;    // null: one document
+  std::optional<PositionsReader> positions_;  // nothing if the index has none
+  size_t block_ = 0;                          // the next one, of the term
+  size_t super_block_ = 0;                    // the open one
   size_t blocks_left_ = 0;  // of the open super-block, or of the term if it has none
 
   // Of the current block, survivors only.

@@ -29,7 +29,7 @@ class TermMerger {
  public:
   TermMerger(std::span<const std::unique_ptr<MergeInput>> inputs, const MergeHook& hook,
              int64_t total_bytes, TextIndexWriter& writer)
-      : inputs_(inputs), hook_(hook), total_bytes_(total_bytes), writer_(writer) {}
+      : inputs_(inputs), hook_(&hook), total_bytes_(total_bytes), writer_(&writer) {}
 
   arrow::Status Run() {
     for (const auto& input : inputs_) ARROW_RETURN_NOT_OK(PushTerm(*input));
@@ -79,7 +79,7 @@ class TermMerger {
       having_.push_back(by_term_.back());
       by_term_.pop_back();
     }
-    writer_.BeginTerm();
+    writer_->BeginTerm();
     for (MergeInput* const input : having_) {
       ARROW_RETURN_NOT_OK(input->OpenPostings());
       ARROW_RETURN_NOT_OK(PushDoc(*input));
@@ -91,28 +91,28 @@ class TermMerger {
       // All that lie before the others' documents, as far as the block goes.
       const DocId end = by_doc_.empty() ? kGoneDoc : by_doc_.front().doc;
       do {
-        writer_.Add(input.doc(), input.frequency());
-        writer_.AddDifferences(input.differences());
+        writer_->Add(input.doc(), input.frequency());
+        writer_->AddDifferences(input.differences());
         input.NextDoc();
       } while (!input.at_block_end() && input.doc() < end);
       ARROW_RETURN_NOT_OK(PushDoc(input));
     }
-    ARROW_RETURN_NOT_OK(writer_.EndTerm(term_));
+    ARROW_RETURN_NOT_OK(writer_->EndTerm(term_));
     for (MergeInput* const input : having_) ARROW_RETURN_NOT_OK(PushTerm(*input));
     return arrow::Status::OK();
   }
 
   arrow::Status CallHook() {
-    if (!hook_) return arrow::Status::OK();
+    if (!*hook_) return arrow::Status::OK();
     int64_t done = 0;
     for (const auto& input : inputs_) done += input->done_bytes();
-    return hook_(done, total_bytes_);
+    return (*hook_)(done, total_bytes_);
   }
 
   std::span<const std::unique_ptr<MergeInput>> inputs_;
-  const MergeHook& hook_;
+  const MergeHook* hook_;
   int64_t total_bytes_;
-  TextIndexWriter& writer_;
+  TextIndexWriter* writer_;
   std::string term_;
   std::vector<MergeInput*> by_term_;
   std::vector<MergeInput*> having_;

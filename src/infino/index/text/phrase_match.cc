@@ -17,6 +17,14 @@
 #include "infino/index/text/postings_cursor.h"
 
 namespace infino::text {
+namespace {
+
+double ScoreOf(const PhrasePruning& pruning, DocId doc, double frequency) {
+  const double length = pruning.lengths == nullptr ? 0 : (*pruning.lengths)[doc];
+  return pruning.bm25.Contribution(pruning.weight, frequency, length);
+}
+
+}  // namespace
 
 PhraseMatcher::PhraseMatcher(std::vector<PhraseWord> words,
                              const std::optional<PhrasePruning>& pruning)
@@ -29,25 +37,21 @@ PhraseMatcher::PhraseMatcher(std::vector<PhraseWord> words,
                            [this](size_t i) { return words_[i].cursor.document_count(); });
 }
 
-double PhraseMatcher::ScoreOf(DocId doc, double frequency) const {
-  const double length = pruning_->lengths == nullptr ? 0 : (*pruning_->lengths)[doc];
-  return pruning_->bm25.Contribution(pruning_->weight, frequency, length);
-}
-
 /// The phrase occurs in no document more often than its rarest word.
-bool PhraseMatcher::BlockCanCompete(const PostingsCursor& lead) const {
+bool PhraseMatcher::BlockCanCompete(const PostingsCursor& lead,
+                                    const PhrasePruning& pruning) const {
   return CanCompete(
-      MaxContribution(lead.postings().ImpactsOf(lead.block()), pruning_->bm25, pruning_->weight));
+      MaxContribution(lead.postings().ImpactsOf(lead.block()), pruning.bm25, pruning.weight));
 }
 
 /// Drops those of docs_, which are the lead's block, that can't be among the best.
-void PhraseMatcher::DropWeak(PostingsCursor& lead) {
+void PhraseMatcher::DropWeak(PostingsCursor& lead, const PhrasePruning& pruning) {
   const std::span<const uint32_t> frequencies = lead.Frequencies();
   size_t kept = 0;
   for (size_t i = 0; i < docs_.size(); ++i) {
     const DocId doc = docs_[i];
     docs_[kept] = doc;
-    kept += CanCompete(ScoreOf(doc, frequencies[i])) ? size_t{1} : 0;
+    kept += CanCompete(ScoreOf(pruning, doc, frequencies[i])) ? size_t{1} : 0;
   }
   docs_.resize(kept);
 }
@@ -57,10 +61,10 @@ arrow::Result<PhraseMatches> PhraseMatcher::Run() {
   PostingsCursor& lead = words_[by_rarity_.front()].cursor;
   for (; !lead.at_end(); lead.NextBlock()) {
     const bool prunes = pruning_.has_value() && top_.full();
-    if (prunes && !BlockCanCompete(lead)) continue;
+    if (prunes && !BlockCanCompete(lead, *pruning_)) continue;
     ARROW_ASSIGN_OR_RAISE(const std::span<const DocId> docs, lead.Docs());
     docs_.assign(docs.begin(), docs.end());
-    if (prunes) DropWeak(lead);
+    if (prunes) DropWeak(lead, *pruning_);
     for (const size_t word : by_rarity_) ARROW_RETURN_NOT_OK(Retain(word));
     for (size_t document = 0; document < docs_.size(); ++document) {
       ARROW_ASSIGN_OR_RAISE(const uint32_t frequency, FrequencyIn(document));
@@ -68,7 +72,7 @@ arrow::Result<PhraseMatches> PhraseMatcher::Run() {
       matches.docs.push_back(docs_[document]);
       matches.frequencies.push_back(frequency);
       if (!pruning_.has_value()) continue;
-      const auto score = static_cast<float>(ScoreOf(docs_[document], frequency));
+      const auto score = static_cast<float>(ScoreOf(*pruning_, docs_[document], frequency));
       top_.Offer({.doc = docs_[document], .score = score});
     }
   }

@@ -61,9 +61,9 @@ class PhraseMatcher {
     std::array<uint32_t, kBlockSize + 1> begins;  // where its documents' positions begin
   };
 
-  [[nodiscard]] bool BlockCanCompete(const PostingsCursor& lead) const;
-  void DropWeak(PostingsCursor& lead);
-  [[nodiscard]] double ScoreOf(DocId doc, double frequency) const;
+  [[nodiscard]] bool BlockCanCompete(const PostingsCursor& lead,
+                                     const PhrasePruning& pruning) const;
+  void DropWeak(PostingsCursor& lead, const PhrasePruning& pruning);
 
   [[nodiscard]] bool CanCompete(double score) const {
     return static_cast<float>(score * kBoundSlack) > top_.threshold();

@@ -46,6 +46,9 @@ class DictionaryBlock {
 /// Walks the entries of a block in order. The block's bytes and the index outlive it.
 class DictionaryCursor {
  public:
+  /// Over no entries.
+  DictionaryCursor() = default;
+
   explicit DictionaryCursor(const DictionaryBlock& block);
 
   /// Moves to the next entry, at first to the first one; false past the last. kCorrupt for bytes
@@ -58,10 +61,10 @@ class DictionaryCursor {
   [[nodiscard]] const TermEntry& entry() const { return entry_; }
 
  private:
-  const TextIndexReader* index_;
-  BlockReader in_;
-  uint64_t left_;
-  uint64_t offset_;
+  const TextIndexReader* index_ = nullptr;
+  BlockReader in_{ByteSpan()};
+  uint64_t left_ = 0;
+  uint64_t offset_ = 0;
   std::string term_;
   TermEntry entry_;
 };

@@ -63,6 +63,8 @@ class TextIndexReader {
 
   TextIndexReader(const TextIndexReader&) = delete;
   TextIndexReader& operator=(const TextIndexReader&) = delete;
+  TextIndexReader(TextIndexReader&&) = delete;
+  TextIndexReader& operator=(TextIndexReader&&) = delete;
   ~TextIndexReader();
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -85,7 +87,8 @@ class TextIndexReader {
   /// block: then this is there and empty.
   [[nodiscard]] std::optional<ByteSpan> inline_dictionary() const { return inline_dictionary_; }
 
-  /// The transducer to the dictionary's blocks, or null if the dictionary is inline.
+  /// The transducer to the dictionary's blocks, or null if the dictionary is inline. Its values are
+  /// for DictionaryBlockAt.
   [[nodiscard]] const FstReader* dictionary_blocks() const {
     return blocks_.has_value() ? &*blocks_ : nullptr;
   }
@@ -99,10 +102,6 @@ class TextIndexReader {
   /// begin with `prefix`; none if no term can. REQUIRES: !inline_dictionary().
   [[nodiscard]] arrow::Result<std::vector<ByteRange>> FindDictionaryBlocks(
       std::string_view prefix) const;
-
-  /// Walks the dictionary's blocks in order; the cursor's values are for DictionaryBlockAt.
-  /// REQUIRES: !inline_dictionary(). The reader outlives the cursor.
-  [[nodiscard]] FstReader::Cursor DictionaryBlocks() const { return blocks_->MakeCursor(); }
 
   /// Where the block is in the blob.
   [[nodiscard]] arrow::Result<ByteRange> DictionaryBlockAt(uint64_t value) const;

@@ -37,7 +37,7 @@ void WriteRange(const ByteRange& range, ByteWriter& out) {
 
 TextIndexWriter::TextIndexWriter(arrow::io::OutputStream& sink, TextIndexHead head,
                                  std::span<const uint32_t> lengths, TextIndexWriterOptions options)
-    : sink_(sink),
+    : sink_(&sink),
       head_(std::move(head)),
       lengths_(lengths),
       options_(std::move(options)),
@@ -51,7 +51,7 @@ arrow::Status TextIndexWriter::Put(ByteSpan bytes) {
 
 arrow::Status TextIndexWriter::Flush() {
   const ByteSpan bytes = pending_.bytes();
-  ARROW_RETURN_NOT_OK(sink_.Write(bytes.data(), static_cast<int64_t>(bytes.size())));
+  ARROW_RETURN_NOT_OK(sink_->Write(bytes.data(), static_cast<int64_t>(bytes.size())));
   pending_.Clear();
   return arrow::Status::OK();
 }

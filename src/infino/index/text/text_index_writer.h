@@ -91,7 +91,7 @@ class TextIndexWriter {
   [[nodiscard]] arrow::Status Put(ByteSpan bytes);
   [[nodiscard]] arrow::Status Flush();
 
-  arrow::io::OutputStream& sink_;
+  arrow::io::OutputStream* sink_;
   TextIndexHead head_;
   std::span<const uint32_t> lengths_;
   TextIndexWriterOptions options_;

@@ -135,9 +135,9 @@ std::vector<MatchClause> TextScan::MatchClauses(const std::vector<bool>& wanted)
 }
 
 arrow::Status TextScan::Match(const std::vector<bool>& wanted, std::vector<DocId>& matches) {
-  std::vector<MatchClause> clauses = MatchClauses(wanted);
+  const std::vector<MatchClause> clauses = MatchClauses(wanted);
   if (clauses.empty()) return arrow::Status::OK();
-  return MatchScan(std::move(clauses), row_count(), filter_).Match(matches);
+  return MatchScan(clauses, row_count(), filter_).Match(matches);
 }
 
 arrow::Status TextScan::MatchOfLength(const std::vector<bool>& wanted, uint32_t length,
@@ -154,9 +154,9 @@ arrow::Status TextScan::MatchOfLength(const std::vector<bool>& wanted, uint32_t 
 }
 
 arrow::Result<uint64_t> TextScan::Count(const std::vector<bool>& wanted) {
-  std::vector<MatchClause> clauses = MatchClauses(wanted);
+  const std::vector<MatchClause> clauses = MatchClauses(wanted);
   if (clauses.empty()) return 0;
-  return MatchScan(std::move(clauses), row_count(), filter_).Count();
+  return MatchScan(clauses, row_count(), filter_).Count();
 }
 
 }  // namespace infino::text
