@@ -9,6 +9,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "infino/error.h"
 

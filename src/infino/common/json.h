@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include <arrow/result.h>
-#include <nlohmann/json.hpp>  // IWYU pragma: export
+#include <nlohmann/json.hpp>      // IWYU pragma: export
+#include <nlohmann/json_fwd.hpp>  // IWYU pragma: export
 
 namespace infino {
 

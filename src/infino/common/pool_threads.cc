@@ -11,7 +11,6 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/util/functional.h>
-#include <arrow/util/macros.h>
 #include <arrow/util/thread_pool.h>
 #include <pthread.h>
 
@@ -34,6 +33,9 @@ struct Registry {
 
   /// The thread for what must not happen on a pool's. Made when it is first needed.
   std::shared_ptr<ThreadPool> outside;
+
+  /// What there was no thread for: not done, and what it holds is kept for good.
+  std::vector<std::shared_ptr<FnOnce<void()>>> undone;
 };
 
 Registry& TheRegistry() {
@@ -109,11 +111,11 @@ void RunOffPool(FnOnce<void()> work) {
     std::move(work)();
     return;
   }
-  auto kept = std::make_unique<std::shared_ptr<FnOnce<void()>>>(
-      std::make_shared<FnOnce<void()>>(std::move(work)));
-  if (SpawnOutside([work = *kept] { std::move (*work)(); }).ok()) return;
+  const auto shared = std::make_shared<FnOnce<void()>>(std::move(work));
+  if (SpawnOutside([shared] { std::move (*shared)(); }).ok()) return;
   // The system gives no more threads. Better left undone than done here, where it would never end.
-  ARROW_UNUSED(kept.release());
+  const std::lock_guard lock(TheRegistry().mutex);
+  TheRegistry().undone.push_back(shared);
 }
 
 bool AwaitPoolTasks(std::chrono::milliseconds at_most) {

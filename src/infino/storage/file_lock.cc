@@ -58,13 +58,13 @@ void AfterForkInChild() {
 
 /// Opens a lock file and notes it in the table, with no fork in between. Returns -1 as open does.
 int OpenLockFile(const std::string& path) {
-  static const int handlers_installed =
+  static const int kHandlersInstalled =
       pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
   constexpr mode_t kMode = 0666;
   OpenLocks& locks = AllOpenLocks();
   const std::lock_guard guard(locks.mutex);
-  if (handlers_installed != 0) {
-    errno = handlers_installed;
+  if (kHandlersInstalled != 0) {
+    errno = kHandlersInstalled;
     return -1;
   }
   int descriptor = -1;

@@ -93,7 +93,10 @@ IdMap::Run IdMap::Walk(const Block& block, IsBehind is_behind) const {
 
 RowId IdMap::IdOf(DocId doc) const {
   if (!decoded_.empty()) {
-    const Run& run = *std::prev(std::ranges::upper_bound(decoded_, doc, {}, &Run::first_doc));
+    const auto after =
+        std::upper_bound(decoded_.begin(), decoded_.end(), doc,
+                         [](DocId value, const Run& run) { return value < run.first_doc; });
+    const Run& run = *std::prev(after);
     return run.first.Plus(doc - run.first_doc);
   }
   const auto after = std::upper_bound(

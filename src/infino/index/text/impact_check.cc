@@ -1,5 +1,6 @@
 #include "infino/index/text/impact_check.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,7 +33,9 @@ bool ImpactCheck::Add(Impact posting) {
     if (impacts_[i].length == posting.length) lengths_ |= bit;
     if (impacts_[i] == posting) attained_ |= bit;
   }
-  const auto right = std::ranges::upper_bound(impacts_, posting.length, {}, &Impact::length);
+  const auto right = std::upper_bound(
+      impacts_.begin(), impacts_.end(), posting.length,
+      [](uint32_t length, const Impact& impact) { return length < impact.length; });
   if (right == impacts_.end()) return posting.frequency <= impacts_.back().frequency;
   const Impact left = right == impacts_.begin() ? Impact{} : *(right - 1);
   return IsUnder(left, posting, *right);

@@ -116,8 +116,8 @@ bool MayCompose(UChar32 value) {
 }  // namespace
 
 const WordBreaker& WordBreaker::Get() {
-  static const WordBreaker breaker;
-  return breaker;
+  static const WordBreaker kBreaker;
+  return kBreaker;
 }
 
 WordBreaker::WordBreaker() {
