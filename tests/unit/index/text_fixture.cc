@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -24,6 +25,7 @@
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/index/doc_filter.h"
+#include "infino/index/shared_floor.h"
 #include "infino/index/text/text_index_builder.h"
 #include "infino/index/text/text_index_reader.h"
 #include "infino/index/text/text_query.h"
@@ -272,15 +274,90 @@ arrow::Result<uint64_t> CountAll(const BuiltIndex& index, const TextQuery& query
   return search->Count();
 }
 
-Oracle::Oracle(const Corpus& corpus) {
-  for (const std::optional<std::string>& text : corpus) {
+Split SplitUp(Random& random, const Corpus& corpus, size_t count, const TextIndexOptions& options) {
+  std::vector<size_t> cuts = {0, corpus.size()};
+  for (size_t i = 1; i < count; ++i) cuts.push_back(random.Below(corpus.size() + 1));
+  std::ranges::sort(cuts);
+  Split split;
+  for (size_t i = 0; i < count; ++i) {
+    const auto begin = corpus.begin() + static_cast<ptrdiff_t>(cuts[i]);
+    const auto end = corpus.begin() + static_cast<ptrdiff_t>(cuts[i + 1]);
+    split.indexes.push_back(Build(Corpus(begin, end), options));
+    split.first_docs.push_back(static_cast<DocId>(cuts[i]));
+  }
+  return split;
+}
+
+std::vector<ScoredDoc> RankSplit(const Split& split, const TextQuery& query,
+                                 TextSearchOptions options, Random& random) {
+  SharedFloor floor;
+  options.floor = &floor;
+  std::vector<std::unique_ptr<TextSearch>> searches;
+  for (const BuiltIndex& index : split.indexes) {
+    searches.push_back(TextSearch::Make(*index.reader, query, nullptr, options).ValueOrDie());
+    Check(Drive(*searches.back(), *index.blob));
+  }
+  const TextStatistics statistics = Sum(split.indexes, searches);
+  std::vector<size_t> order(searches.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+  std::vector<ScoredDoc> merged;
+  const auto take = [&](size_t i) {
+    for (ScoredDoc doc : searches[i]->TopDocs()) {
+      doc.doc += split.first_docs[i];
+      merged.push_back(doc);
+    }
+  };
+  std::vector<size_t> waiting;
+  for (const size_t i : order) {
+    Check(searches[i]->SetStatistics(statistics));
+    if (searches[i]->UpperBound() < floor.score()) continue;
+    Check(Drive(*searches[i], *split.indexes[i].blob));
+    if (searches[i]->wants_synonym_frequencies()) {
+      waiting.push_back(i);
+      continue;
+    }
+    take(i);
+  }
+  std::vector<int64_t> synonyms;
+  for (const size_t i : waiting) {
+    const std::span<const int64_t> here = searches[i]->synonym_frequencies();
+    synonyms.resize(here.size());
+    for (size_t k = 0; k < here.size(); ++k) synonyms[k] += here[k];
+  }
+  for (const size_t i : waiting) {
+    Check(searches[i]->SetSynonymFrequencies(synonyms));
+    Check(Drive(*searches[i], *split.indexes[i].blob));
+    take(i);
+  }
+  std::ranges::sort(merged, RanksBefore);
+  if (merged.size() > options.k) merged.resize(options.k);
+  return merged;
+}
+
+namespace {
+
+std::vector<std::vector<std::string>> WordsOfAll(const Corpus& corpus) {
+  std::vector<std::vector<std::string>> words;
+  for (const std::optional<std::string>& text : corpus) words.push_back(WordsOf(text.value_or("")));
+  return words;
+}
+
+}  // namespace
+
+Oracle::Oracle(const Corpus& corpus) : Oracle(WordsOfAll(corpus)) {}
+
+Oracle::Oracle(std::vector<std::vector<std::string>> all_words) : words_(std::move(all_words)) {
+  for (const std::vector<std::string>& words : words_) {
     const auto doc = static_cast<DocId>(lengths_.size());
-    words_.push_back(WordsOf(text.value_or("")));
-    const std::vector<std::string>& words = words_.back();
-    lengths_.push_back(static_cast<uint32_t>(words.size()));
-    for (const std::string& word : words) ++postings_[word][doc];
-    if (!words.empty()) ++rows_with_token_;
-    token_total_ += static_cast<int64_t>(words.size());
+    uint32_t& length = lengths_.emplace_back();
+    for (const std::string& word : words) {
+      if (word.empty()) continue;
+      ++postings_[word][doc];
+      ++length;
+    }
+    if (length > 0) ++rows_with_token_;
+    token_total_ += length;
   }
 }
 

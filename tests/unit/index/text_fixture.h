@@ -14,6 +14,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/text/text_index_builder.h"
@@ -94,10 +95,26 @@ arrow::Status Drive(TextSearch& search, const arrow::Buffer& blob, Rounds* round
                                                const DocFilter* filter = nullptr,
                                                Rounds* rounds = nullptr);
 
+/// A corpus dealt out to several superfiles, in order.
+struct Split {
+  std::vector<BuiltIndex> indexes;
+  std::vector<DocId> first_docs;
+};
+
+[[nodiscard]] Split SplitUp(Random& random, const Corpus& corpus, size_t count,
+                            const TextIndexOptions& options);
+
+/// Searches all superfiles as an executor does, in any order, and merges what they found.
+[[nodiscard]] std::vector<ScoredDoc> RankSplit(const Split& split, const TextQuery& query,
+                                               TextSearchOptions options, Random& random);
+
 /// Keyword search as in the textbook.
 class Oracle {
  public:
   explicit Oracle(const Corpus& corpus);
+
+  /// Each document's terms by place; an empty one is the place of a word that the analyzer removed.
+  explicit Oracle(std::vector<std::vector<std::string>> words);
 
   [[nodiscard]] std::vector<ScoredDoc> Rank(const TextQuery& query, double k1, double b, uint64_t k,
                                             const DocFilter* filter = nullptr) const;
