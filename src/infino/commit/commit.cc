@@ -46,10 +46,10 @@ class Commit {
  public:
   Commit(const WriterEnvironment& environment, const CommitTarget& target, CommitRequest request,
          const StopCondition& stop)
-      : environment_(environment),
-        target_(target),
+      : environment_(&environment),
+        target_(&target),
         request_(std::move(request)),
-        stop_(stop),
+        stop_(&stop),
         stamp_{.commit = environment.random->NextId<CommitId>(),
                .unix_ms = environment.clock->UnixMs()},
         deadline_(environment.clock->Monotonic() + milliseconds(environment.commit_timeout_ms)) {}
@@ -67,10 +67,10 @@ class Commit {
   arrow::Status CheckAge() const;
   arrow::Status Pause(int64_t lost_count);
 
-  const WriterEnvironment& environment_;
-  const CommitTarget& target_;
+  const WriterEnvironment* environment_;
+  const CommitTarget* target_;
   CommitRequest request_;
-  const StopCondition& stop_;
+  const StopCondition* stop_;
   CommitStamp stamp_;
   nanoseconds deadline_;
   std::set<std::string> staged_;  ///< Manifest objects, by name.
@@ -78,12 +78,12 @@ class Commit {
 };
 
 arrow::Result<uint64_t> Commit::Run() {
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const Snapshot> base, target_.loader->Current(stop_));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const Snapshot> base, target_->loader->Current(*stop_));
   for (int64_t lost_count = 1;; ++lost_count) {
     ARROW_ASSIGN_OR_RAISE(const uint64_t version, Try(*base));
     if (version != 0) return version;
     ARROW_RETURN_NOT_OK(Pause(lost_count));
-    ARROW_ASSIGN_OR_RAISE(base, target_.loader->Newest(stop_));
+    ARROW_ASSIGN_OR_RAISE(base, target_->loader->Newest(*stop_));
   }
 }
 
@@ -98,11 +98,11 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   INFINO_FAILPOINT("commit.staged");
   ARROW_RETURN_NOT_OK(Verify(&base_version, next, request_.written));
   ARROW_RETURN_NOT_OK(CheckAge());
-  ARROW_RETURN_NOT_OK(CheckStop(stop_));
+  ARROW_RETURN_NOT_OK(CheckStop(*stop_));
   PinnedPointer pinned{.pointer = NextPointer(&base.pinned.pointer, next), .version = {}};
   may_be_published_ = true;
   ARROW_ASSIGN_OR_RAISE(const SwapOutcome outcome,
-                        target_.pointer->Swap(&base.pinned, pinned.pointer, &pinned.version));
+                        target_->pointer->Swap(&base.pinned, pinned.pointer, &pinned.version));
   INFINO_FAILPOINT("commit.swapped");
   if (outcome == SwapOutcome::kLost) {
     may_be_published_ = false;
@@ -114,12 +114,12 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   }
   const uint64_t version = next.root.version;
   if (!pinned.version.token.empty()) {
-    target_.loader->Publish(
+    target_->loader->Publish(
         MakeSnapshot(std::move(pinned), std::move(next.root), std::move(next.parts)));
   } else {
     // Published, and others have gone on from there: have the loader look. If it can't now, it
     // will at the next query; the commit stands either way.
-    static_cast<void>(target_.loader->Newest(stop_).ok());
+    static_cast<void>(target_->loader->Newest(*stop_).ok());
   }
   return version;
 }
@@ -130,17 +130,18 @@ arrow::Status Commit::Stage(const NextVersion& next) {
   std::set<std::string> names = staged_;
   for (const NamedObject& object : next.objects) {
     if (!names.insert(object.ref.name).second) continue;
-    objects.push_back({.path = ObjectPath(target_.folder, object.ref.name), .bytes = object.bytes});
+    objects.push_back(
+        {.path = ObjectPath(target_->folder, object.ref.name), .bytes = object.bytes});
   }
-  ARROW_RETURN_NOT_OK(StageAll(*environment_.store, std::move(objects), stop_));
+  ARROW_RETURN_NOT_OK(StageAll(*environment_->store, std::move(objects), *stop_));
   staged_ = std::move(names);
   return arrow::Status::OK();
 }
 
 arrow::Status Commit::CheckAge() const {
-  if (environment_.clock->Monotonic() - request_.started <= kAgeMax) return arrow::Status::OK();
+  if (environment_->clock->Monotonic() - request_.started <= kAgeMax) return arrow::Status::OK();
   return MakeError(ErrorKind::kConflict,
-                   "commit to " + target_.folder +
+                   "commit to " + target_->folder +
                        ": it took more than 12 hours, after which its files may be collected as "
                        "left-overs; write fewer rows at once");
 }
@@ -149,22 +150,22 @@ arrow::Status Commit::Pause(int64_t lost_count) {
   const int64_t doublings = std::min<int64_t>(lost_count - 1, 10);
   const int64_t longest_ms = std::min(kFirstPauseMs << doublings, kLongestPauseMs);
   const auto pause_ms =
-      static_cast<int64_t>(environment_.random->Below(static_cast<uint64_t>(longest_ms) + 1));
-  const nanoseconds until = environment_.clock->Monotonic() + milliseconds(pause_ms);
+      static_cast<int64_t>(environment_->random->Below(static_cast<uint64_t>(longest_ms) + 1));
+  const nanoseconds until = environment_->clock->Monotonic() + milliseconds(pause_ms);
   if (until >= deadline_) {
-    return MakeError(
-        ErrorKind::kConflict,
-        "commit to " + target_.folder + ": other commits won " + std::to_string(lost_count) +
-            " times in a row; commit_timeout_ms=" + std::to_string(environment_.commit_timeout_ms));
+    return MakeError(ErrorKind::kConflict, "commit to " + target_->folder + ": other commits won " +
+                                               std::to_string(lost_count) +
+                                               " times in a row; commit_timeout_ms=" +
+                                               std::to_string(environment_->commit_timeout_ms));
   }
   constexpr auto kStep = milliseconds(50);
-  for (nanoseconds now = environment_.clock->Monotonic(); now < until;
-       now = environment_.clock->Monotonic()) {
-    ARROW_RETURN_NOT_OK(CheckStop(stop_));
+  for (nanoseconds now = environment_->clock->Monotonic(); now < until;
+       now = environment_->clock->Monotonic()) {
+    ARROW_RETURN_NOT_OK(CheckStop(*stop_));
     const auto left = std::chrono::ceil<milliseconds>(until - now);
-    environment_.clock->Sleep(std::min<milliseconds>(left, kStep));
+    environment_->clock->Sleep(std::min<milliseconds>(left, kStep));
   }
-  return CheckStop(stop_);
+  return CheckStop(*stop_);
 }
 
 }  // namespace

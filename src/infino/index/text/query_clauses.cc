@@ -38,7 +38,7 @@ namespace infino::text {
 
 QueryClauses::QueryClauses(const TextIndexReader& index, const TextQuery& query,
                            PostingsCache* cache)
-    : index_(index), query_(query), terms_(index, cache), lists_(query.clauses.size()) {
+    : index_(&index), query_(&query), terms_(index, cache), lists_(query.clauses.size()) {
   std::vector<bool> looked_up(query.terms.size());
   for (uint32_t i = 0; i < query.clauses.size(); ++i) {
     const TextClause& clause = query.clauses[i];
@@ -72,13 +72,13 @@ arrow::Status QueryClauses::PlanLookup(std::vector<ByteRange>& reads) {
   for (size_t i = 0; i < prefixes_.size(); ++i) {
     Prefix& prefix = prefixes_[i];
     prefix.first_term = static_cast<uint32_t>(terms_.size());
-    const std::string& stem = query_.terms[FirstTerm(query_.clauses[prefix.clause])];
-    if (const std::optional<ByteSpan> dictionary = index_.inline_dictionary()) {
-      if (index_.summary().term_count == 0) continue;
+    const std::string& stem = query_->terms[FirstTerm(query_->clauses[prefix.clause])];
+    if (const std::optional<ByteSpan> dictionary = index_->inline_dictionary()) {
+      if (index_->summary().term_count == 0) continue;
       ARROW_RETURN_NOT_OK(Expand(prefix, *dictionary, expansions_[i]));
       continue;
     }
-    ARROW_ASSIGN_OR_RAISE(prefix.blocks, index_.FindDictionaryBlocks(stem));
+    ARROW_ASSIGN_OR_RAISE(prefix.blocks, index_->FindDictionaryBlocks(stem));
     reads.insert(reads.end(), prefix.blocks.begin(), prefix.blocks.end());
   }
   return arrow::Status::OK();
@@ -101,8 +101,8 @@ arrow::Status QueryClauses::TakeBlocks(const Buffers& bytes) {
 /// Adds the terms of a dictionary block that begin with the prefix.
 arrow::Status QueryClauses::Expand(Prefix& prefix, ByteSpan block,
                                    std::vector<ExpandedTerm>& expansion) {
-  const std::string& stem = query_.terms[FirstTerm(query_.clauses[prefix.clause])];
-  ARROW_ASSIGN_OR_RAISE(const DictionaryBlock dictionary, DictionaryBlock::Open(index_, block));
+  const std::string& stem = query_->terms[FirstTerm(query_->clauses[prefix.clause])];
+  ARROW_ASSIGN_OR_RAISE(const DictionaryBlock dictionary, DictionaryBlock::Open(*index_, block));
   return dictionary.ForEach([&](std::string_view term, const TermEntry& entry) {
     if (!term.starts_with(stem)) return term < stem;
     expanded_.emplace_back(term);
@@ -115,7 +115,7 @@ arrow::Status QueryClauses::Expand(Prefix& prefix, ByteSpan block,
 
 bool QueryClauses::MayMatch(const TextClause& clause) const {
   if (clause.kind == ClauseKind::kPrefix) return PrefixOf(clause).term_count > 0;
-  return std::ranges::all_of(query_.TermsOf(clause), [this](const ClauseTerm& term) {
+  return std::ranges::all_of(query_->TermsOf(clause), [this](const ClauseTerm& term) {
     return terms_.entry(term.term) != nullptr;
   });
 }
@@ -129,11 +129,11 @@ bool QueryClauses::SetScoring(const Bm25& bm25, const TextStatistics& statistics
   const auto possible = [this](int64_t whole, int64_t here) {
     return here <= whole && whole <= row_total_;
   };
-  if (statistics.document_frequencies.size() != query_.terms.size() ||
+  if (statistics.document_frequencies.size() != query_->terms.size() ||
       statistics.prefixes.size() != prefixes_.size()) {
     return false;
   }
-  weights_.resize(query_.terms.size());
+  weights_.resize(query_->terms.size());
   for (uint32_t term = 0; term < weights_.size(); ++term) {
     const int64_t frequency = statistics.document_frequencies[term];
     if (!possible(frequency, document_frequency(term))) return false;
@@ -160,7 +160,7 @@ bool QueryClauses::SetScoring(const Bm25& bm25, const TextStatistics& statistics
 
 double QueryClauses::PhraseWeight(const TextClause& clause) const {
   double weight = 0;
-  for (const ClauseTerm& term : query_.TermsOf(clause)) weight += weights_[term.term];
+  for (const ClauseTerm& term : query_->TermsOf(clause)) weight += weights_[term.term];
   return weight;
 }
 
@@ -172,7 +172,7 @@ double QueryClauses::BoundOf(const TextClause& clause) const {
       // It occurs at most as often as each of its words.
       double bound = std::numeric_limits<double>::infinity();
       const double weight = PhraseWeight(clause);
-      for (const ClauseTerm& term : query_.TermsOf(clause)) {
+      for (const ClauseTerm& term : query_->TermsOf(clause)) {
         bound = std::min(bound, MaxContribution(terms_.entry(term.term)->impacts, bm25_, weight));
       }
       return bound;
@@ -202,15 +202,15 @@ arrow::Status QueryClauses::PlanPostings(const std::vector<bool>& wanted, bool l
     needs[term] = std::max(needs[term], what);
     scoring = scoring || terms_.document_frequency(term) > kBlockSize;
   };
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
+  for (size_t i = 0; i < query_->clauses.size(); ++i) {
     if (!wanted[i]) continue;
-    const TextClause& clause = query_.clauses[i];
+    const TextClause& clause = query_->clauses[i];
     switch (clause.kind) {
       case ClauseKind::kTerm:
         need(FirstTerm(clause), TermNeed::kPostings);
         break;
       case ClauseKind::kPhrase:
-        for (const ClauseTerm& term : query_.TermsOf(clause)) {
+        for (const ClauseTerm& term : query_->TermsOf(clause)) {
           need(term.term, TermNeed::kPositions);
         }
         scoring = true;  // a phrase's postings don't carry them
@@ -233,9 +233,9 @@ arrow::Status QueryClauses::TakePostings(Buffers bytes) {
   synonym_frequencies_.assign(prefixes_.size(), 0);
   synonym_docs_.resize(prefixes_.size());
   synonym_counts_.resize(prefixes_.size());
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
+  for (size_t i = 0; i < query_->clauses.size(); ++i) {
     if (!wanted_[i]) continue;
-    const TextClause& clause = query_.clauses[i];
+    const TextClause& clause = query_->clauses[i];
     if (clause.kind == ClauseKind::kPhrase) ARROW_RETURN_NOT_OK(MatchPhrase(clause));
     if (clause.kind == ClauseKind::kPrefix) ARROW_RETURN_NOT_OK(MatchPrefix(PrefixOf(clause)));
   }
@@ -263,9 +263,9 @@ std::vector<double> QueryClauses::Score(const std::vector<DocId>& docs,
 
 arrow::Status QueryClauses::MatchPhrase(const TextClause& clause) {
   std::vector<PhraseWord> words;
-  for (const ClauseTerm& term : query_.TermsOf(clause)) {
+  for (const ClauseTerm& term : query_->TermsOf(clause)) {
     ARROW_ASSIGN_OR_RAISE(PositionsReader positions, terms_.OpenPositions(term.term));
-    words.push_back({.cursor = PostingsCursor(index_, terms_.postings(term.term)),
+    words.push_back({.cursor = PostingsCursor(*index_, terms_.postings(term.term)),
                      .positions = std::move(positions),
                      .position = term.position});
   }
@@ -293,9 +293,9 @@ arrow::Status QueryClauses::MatchPrefix(const Prefix& prefix) {
   for (uint32_t i = 0; i < prefix.term_count; ++i) {
     posting_count += static_cast<uint64_t>(terms_.document_frequency(prefix.first_term + i));
   }
-  PostingUnion all(static_cast<uint32_t>(index_.summary().row_count), posting_count);
+  PostingUnion all(static_cast<uint32_t>(index_->summary().row_count), posting_count);
   for (uint32_t i = 0; i < prefix.term_count; ++i) {
-    PostingsCursor postings(index_, terms_.postings(prefix.first_term + i));
+    PostingsCursor postings(*index_, terms_.postings(prefix.first_term + i));
     if (ranked_ && !prefix.synonym) {
       const TermScoring scoring{.bm25 = bm25_, .idf = prefix.weights[i]};
       ARROW_RETURN_NOT_OK(all.AddScores(postings, scoring, norms(), scratch_));
@@ -343,7 +343,7 @@ std::optional<ClauseCursor> QueryClauses::Open(const TextClause& clause) {
                .norms = norms(),
                .scratch = &scratch_};
   }
-  return ClauseCursor(PostingsCursor(index_, postings), std::move(ranking));
+  return ClauseCursor(PostingsCursor(*index_, postings), std::move(ranking));
 }
 
 const TermPostings* QueryClauses::SmallPostings(const TextClause& clause) const {
@@ -353,7 +353,7 @@ const TermPostings* QueryClauses::SmallPostings(const TextClause& clause) const 
 }
 
 arrow::Status QueryClauses::AddTo(PostingUnion& scores, const TextClause& clause) {
-  PostingsCursor postings(index_, terms_.postings(FirstTerm(clause)));
+  PostingsCursor postings(*index_, terms_.postings(FirstTerm(clause)));
   return scores.AddScores(postings, {.bm25 = bm25_, .idf = WeightOf(clause)}, norms(), scratch_);
 }
 

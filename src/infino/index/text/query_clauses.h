@@ -127,11 +127,11 @@ class QueryClauses {
   };
 
   [[nodiscard]] uint32_t FirstTerm(const TextClause& clause) const {
-    return query_.clause_terms[clause.terms_begin].term;
+    return query_->clause_terms[clause.terms_begin].term;
   }
 
   [[nodiscard]] uint32_t OrdinalOf(const TextClause& clause) const {
-    return static_cast<uint32_t>(&clause - query_.clauses.data());
+    return static_cast<uint32_t>(&clause - query_->clauses.data());
   }
 
   [[nodiscard]] const Prefix& PrefixOf(const TextClause& clause) const;
@@ -144,8 +144,8 @@ class QueryClauses {
   [[nodiscard]] std::vector<double> Score(const std::vector<DocId>& docs,
                                           std::span<const double> frequencies, double weight);
 
-  const TextIndexReader& index_;
-  const TextQuery& query_;
+  const TextIndexReader* index_;
+  const TextQuery* query_;
   QueryTerms terms_;
   std::deque<std::string> expanded_;  // the names of terms that prefixes added
   std::vector<Prefix> prefixes_;

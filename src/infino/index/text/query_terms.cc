@@ -47,7 +47,7 @@ std::shared_ptr<KnownTerm> MakeKnown(std::optional<TermEntry> entry) {
 
 void QueryTerms::Add(const std::string& term) {
   Term added{.name = &term, .known = nullptr, .positions = nullptr, .keep = true};
-  if (cache_ != nullptr) added.known = cache_->FindTerm(index_.uid(), term);
+  if (cache_ != nullptr) added.known = cache_->FindTerm(index_->uid(), term);
   if (added.known == nullptr) unknown_.push_back(static_cast<uint32_t>(terms_.size()));
   terms_.push_back(std::move(added));
 }
@@ -64,13 +64,13 @@ void QueryTerms::AddFound(const std::string& term, const TermEntry& entry) {
 void QueryTerms::Know(uint32_t term, std::optional<TermEntry> entry) {
   Term& found = terms_[term];
   found.known = MakeKnown(std::move(entry));
-  if (cache_ != nullptr) cache_->KeepTerm(index_.uid(), *found.name, found.known);
+  if (cache_ != nullptr) cache_->KeepTerm(index_->uid(), *found.name, found.known);
 }
 
 arrow::Status QueryTerms::PlanLookup(std::vector<ByteRange>& reads) {
-  if (const std::optional<ByteSpan> dictionary = index_.inline_dictionary()) {
+  if (const std::optional<ByteSpan> dictionary = index_->inline_dictionary()) {
     const std::vector<uint32_t> all = std::exchange(unknown_, {});
-    if (index_.summary().term_count > 0 && !all.empty()) return FindIn(*dictionary, all);
+    if (index_->summary().term_count > 0 && !all.empty()) return FindIn(*dictionary, all);
     for (const uint32_t term : all) Know(term, std::nullopt);
     return arrow::Status::OK();
   }
@@ -83,7 +83,7 @@ arrow::Status QueryTerms::PlanLookup(std::vector<ByteRange>& reads) {
   std::vector<Lookup> lookups;
   for (const uint32_t term : std::exchange(unknown_, {})) {
     ARROW_ASSIGN_OR_RAISE(const std::optional<ByteRange> block,
-                          index_.FindDictionaryBlock(*terms_[term].name));
+                          index_->FindDictionaryBlock(*terms_[term].name));
     if (block.has_value()) {
       lookups.push_back({.block = *block, .term = term});
     } else {
@@ -103,7 +103,7 @@ arrow::Status QueryTerms::PlanLookup(std::vector<ByteRange>& reads) {
 }
 
 arrow::Status QueryTerms::FindIn(ByteSpan block, std::span<const uint32_t> terms) {
-  ARROW_ASSIGN_OR_RAISE(const DictionaryBlock dictionary, DictionaryBlock::Open(index_, block));
+  ARROW_ASSIGN_OR_RAISE(const DictionaryBlock dictionary, DictionaryBlock::Open(*index_, block));
   for (const uint32_t term : terms) {
     ARROW_ASSIGN_OR_RAISE(std::optional<TermEntry> entry, dictionary.Find(*terms_[term].name));
     Know(term, std::move(entry));
@@ -121,7 +121,7 @@ arrow::Status QueryTerms::TakeBlocks(std::span<const std::shared_ptr<arrow::Buff
 
 arrow::Status QueryTerms::PlanPostings(std::span<const TermNeed> needs, bool lengths,
                                        std::vector<ByteRange>& reads) {
-  const int64_t start = index_.sections().postings.offset;
+  const int64_t start = index_->sections().postings.offset;
   for (uint32_t term = 0; term < needs.size(); ++term) {
     // A copy: opening the postings replaces what is known.
     if (needs[term] == TermNeed::kNothing || entry(term) == nullptr) continue;
@@ -144,17 +144,17 @@ arrow::Status QueryTerms::PlanPostings(std::span<const TermNeed> needs, bool len
     }
   }
   if (!lengths) return arrow::Status::OK();
-  if (cache_ != nullptr) lengths_ = cache_->FindLengths(index_.uid());
+  if (cache_ != nullptr) lengths_ = cache_->FindLengths(index_->uid());
   reads_lengths_ = lengths_ == nullptr;
-  if (reads_lengths_) reads.push_back(index_.sections().lengths);
+  if (reads_lengths_) reads.push_back(index_->sections().lengths);
   return arrow::Status::OK();
 }
 
 arrow::Status QueryTerms::OpenPostings(Term& term, const std::shared_ptr<arrow::Buffer>& bytes) {
   auto known = MakeKnown(term.known->entry);
-  ARROW_ASSIGN_OR_RAISE(known->postings, TermPostings::Open(index_, *known->entry, bytes));
+  ARROW_ASSIGN_OR_RAISE(known->postings, TermPostings::Open(*index_, *known->entry, bytes));
   term.known = std::move(known);
-  if (cache_ != nullptr && term.keep) cache_->KeepTerm(index_.uid(), *term.name, term.known);
+  if (cache_ != nullptr && term.keep) cache_->KeepTerm(index_->uid(), *term.name, term.known);
   return arrow::Status::OK();
 }
 
@@ -168,13 +168,13 @@ arrow::Status QueryTerms::TakePostings(Buffers bytes) {
     ARROW_RETURN_NOT_OK(OpenPostings(term, bytes[i]));
   }
   if (!reads_lengths_) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(lengths_, DocLengths::Decode(index_, BytesOf(*bytes.back())));
-  if (cache_ != nullptr) cache_->KeepLengths(index_.uid(), lengths_);
+  ARROW_ASSIGN_OR_RAISE(lengths_, DocLengths::Decode(*index_, BytesOf(*bytes.back())));
+  if (cache_ != nullptr) cache_->KeepLengths(index_->uid(), lengths_);
   return arrow::Status::OK();
 }
 
 arrow::Result<PositionsReader> QueryTerms::OpenPositions(uint32_t term) const {
-  return PositionsReader::Make(index_, *entry(term), terms_[term].positions);
+  return PositionsReader::Make(*index_, *entry(term), terms_[term].positions);
 }
 
 }  // namespace infino::text

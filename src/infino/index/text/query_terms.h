@@ -30,7 +30,7 @@ enum class TermNeed : uint8_t { kNothing, kPostings, kPositions };
 class QueryTerms {
  public:
   /// `index` and `cache`, which may be null, outlive it.
-  QueryTerms(const TextIndexReader& index, PostingsCache* cache) : index_(index), cache_(cache) {}
+  QueryTerms(const TextIndexReader& index, PostingsCache* cache) : index_(&index), cache_(cache) {}
 
   /// Adds a term, numbered from 0 on, and looks into the cache for it.
   void Add(const std::string& term);
@@ -98,7 +98,7 @@ class QueryTerms {
   void Know(uint32_t term, std::optional<TermEntry> entry);
   [[nodiscard]] arrow::Status OpenPostings(Term& term, const std::shared_ptr<arrow::Buffer>& bytes);
 
-  const TextIndexReader& index_;
+  const TextIndexReader* index_;
   PostingsCache* cache_;
   std::vector<Term> terms_;
   std::vector<uint32_t> unknown_;

@@ -40,10 +40,10 @@ constexpr int64_t kReadBytesMax = int64_t{1} << 20;
 /// The end of a scratch file as a stream, which counts from where it began.
 class ScratchSink final : public arrow::io::OutputStream {
  public:
-  explicit ScratchSink(ScratchFile& file) : file_(file), start_(file.size()) {}
+  explicit ScratchSink(ScratchFile& file) : file_(&file), start_(file.size()) {}
 
   arrow::Status Write(const void* data, int64_t size) override {
-    return file_.Append({static_cast<const uint8_t*>(data), static_cast<size_t>(size)});
+    return file_->Append({static_cast<const uint8_t*>(data), static_cast<size_t>(size)});
   }
 
   arrow::Status Close() override {
@@ -51,12 +51,12 @@ class ScratchSink final : public arrow::io::OutputStream {
     return arrow::Status::OK();
   }
 
-  [[nodiscard]] arrow::Result<int64_t> Tell() const override { return file_.size() - start_; }
+  [[nodiscard]] arrow::Result<int64_t> Tell() const override { return file_->size() - start_; }
 
   [[nodiscard]] bool closed() const override { return is_closed_; }
 
  private:
-  ScratchFile& file_;
+  ScratchFile* file_;
   int64_t start_;
   bool is_closed_ = false;
 };

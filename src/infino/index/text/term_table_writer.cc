@@ -38,15 +38,17 @@ class RawReader {
 /// One term after the other, with memory that is kept between them.
 class TermWriter {
  public:
-  TermWriter(TermTable& terms, TextIndexWriter& writer) : terms_(terms), writer_(writer) {}
+  TermWriter(TermTable& terms, TextIndexWriter& writer) : terms_(&terms), writer_(&writer) {}
 
   arrow::Status Write(uint32_t id) {
-    const TermRecord& record = terms_.record(id);
-    record.postings.CopyTo(terms_.arena(), raw_postings_);
-    if (terms_.has_positions()) terms_.positions(id).stream.CopyTo(terms_.arena(), raw_positions_);
+    const TermRecord& record = terms_->record(id);
+    record.postings.CopyTo(terms_->arena(), raw_postings_);
+    if (terms_->has_positions()) {
+      terms_->positions(id).stream.CopyTo(terms_->arena(), raw_positions_);
+    }
     RawReader postings(raw_postings_);
     RawReader positions(raw_positions_);
-    writer_.BeginTerm();
+    writer_->BeginTerm();
     DocId doc = record.first_doc;
     for (uint32_t left = record.document_count; left > 1; --left) {
       const uint32_t code = postings.Next();
@@ -54,19 +56,19 @@ class TermWriter {
       doc += code / 2;
     }
     Add(doc, record.frequency, positions);
-    terms_.CopyTerm(id, term_);
-    return writer_.EndTerm(term_);
+    terms_->CopyTerm(id, term_);
+    return writer_->EndTerm(term_);
   }
 
  private:
   void Add(DocId doc, uint32_t frequency, RawReader& positions) {
-    writer_.Add(doc, frequency);
-    if (!terms_.has_positions()) return;
-    for (uint32_t i = 0; i < frequency; ++i) writer_.AddDifference(positions.Next());
+    writer_->Add(doc, frequency);
+    if (!terms_->has_positions()) return;
+    for (uint32_t i = 0; i < frequency; ++i) writer_->AddDifference(positions.Next());
   }
 
-  TermTable& terms_;
-  TextIndexWriter& writer_;
+  TermTable* terms_;
+  TextIndexWriter* writer_;
   std::string term_;
   std::vector<uint8_t> raw_postings_;
   std::vector<uint8_t> raw_positions_;

@@ -36,19 +36,19 @@ constexpr size_t kManySmall = 16;
 arrow::Status TextScan::FoldSmall(std::vector<bool>& folded) {
   uint64_t posting_count = 0;
   size_t count = 0;
-  for (const TextClause& clause : query_.clauses) {
+  for (const TextClause& clause : query_->clauses) {
     const TermPostings* const small =
-        clause.occur == Occur::kShould ? clauses_.SmallPostings(clause) : nullptr;
+        clause.occur == Occur::kShould ? clauses_->SmallPostings(clause) : nullptr;
     if (small == nullptr) continue;
     posting_count += small->document_count();
     ++count;
   }
   if (count < kManySmall) return arrow::Status::OK();
   PostingUnion all(row_count(), posting_count);
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
-    if (clause.occur != Occur::kShould || clauses_.SmallPostings(clause) == nullptr) continue;
-    ARROW_RETURN_NOT_OK(clauses_.AddTo(all, clause));
+  for (size_t i = 0; i < query_->clauses.size(); ++i) {
+    const TextClause& clause = query_->clauses[i];
+    if (clause.occur != Occur::kShould || clauses_->SmallPostings(clause) == nullptr) continue;
+    ARROW_RETURN_NOT_OK(clauses_->AddTo(all, clause));
     folded[i] = true;
   }
   auto [docs, scores] = all.Finish();
@@ -58,13 +58,13 @@ arrow::Status TextScan::FoldSmall(std::vector<bool>& folded) {
 
 arrow::Result<std::vector<RankClause>> TextScan::RankClauses() {
   std::vector<RankClause> result;
-  std::vector<bool> folded(query_.clauses.size());
+  std::vector<bool> folded(query_->clauses.size());
   ARROW_RETURN_NOT_OK(FoldSmall(folded));
   if (!cursors_.empty()) result.push_back({.occur = Occur::kShould, .cursor = &cursors_.back()});
   // Terms that the query repeats are walked once.
   std::unordered_map<uint64_t, size_t> seen;
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
+  for (size_t i = 0; i < query_->clauses.size(); ++i) {
+    const TextClause& clause = query_->clauses[i];
     if (folded[i]) continue;
     if (clause.kind == ClauseKind::kTerm) {
       const auto [place, is_new] = seen.try_emplace(TermKey(clause), result.size());
@@ -75,7 +75,7 @@ arrow::Result<std::vector<RankClause>> TextScan::RankClauses() {
         continue;
       }
     }
-    std::optional<ClauseCursor> cursor = clauses_.Open(clause);
+    std::optional<ClauseCursor> cursor = clauses_->Open(clause);
     if (!cursor.has_value()) {
       if (clause.occur == Occur::kMust) return std::vector<RankClause>();
       if (clause.kind == ClauseKind::kTerm) seen.erase(TermKey(clause));
@@ -88,7 +88,7 @@ arrow::Result<std::vector<RankClause>> TextScan::RankClauses() {
 }
 
 arrow::Status TextScan::Rank(const Ranking& ranking, TopK& top) {
-  cursors_.reserve(query_.clauses.size() + 1);
+  cursors_.reserve(query_->clauses.size() + 1);
   ARROW_ASSIGN_OR_RAISE(std::vector<RankClause> clauses, RankClauses());
   const bool has_positive = std::ranges::any_of(
       clauses, [](const RankClause& clause) { return clause.occur != Occur::kMustNot; });
@@ -98,16 +98,16 @@ arrow::Status TextScan::Rank(const Ranking& ranking, TopK& top) {
                    .filter = filter_,
                    .prune = ranking.prune,
                    .floor = ranking.floor,
-                   .clause_count = query_.clauses.size(),
+                   .clause_count = query_->clauses.size(),
                    .exact_score = [this](DocId doc) { return ExactScore(doc); }});
   return scan.Run(ranking.k, top);
 }
 
 arrow::Result<float> TextScan::ExactScore(DocId doc) {
   double sum = 0;
-  for (const TextClause& clause : query_.clauses) {
+  for (const TextClause& clause : query_->clauses) {
     if (clause.occur == Occur::kMustNot) continue;
-    ARROW_ASSIGN_OR_RAISE(const double score, clauses_.ScoreOf(clause, doc));
+    ARROW_ASSIGN_OR_RAISE(const double score, clauses_->ScoreOf(clause, doc));
     sum += score;
   }
   return static_cast<float>(sum);
@@ -115,13 +115,13 @@ arrow::Result<float> TextScan::ExactScore(DocId doc) {
 
 /// The clauses to match; none where nothing can.
 std::vector<MatchClause> TextScan::MatchClauses(const std::vector<bool>& wanted) {
-  cursors_.reserve(query_.clauses.size());
+  cursors_.reserve(query_->clauses.size());
   std::vector<MatchClause> clauses;
   bool has_positive = false;
-  for (size_t i = 0; i < query_.clauses.size(); ++i) {
-    const TextClause& clause = query_.clauses[i];
+  for (size_t i = 0; i < query_->clauses.size(); ++i) {
+    const TextClause& clause = query_->clauses[i];
     std::optional<ClauseCursor> cursor;
-    if (wanted[i]) cursor = clauses_.Open(clause);
+    if (wanted[i]) cursor = clauses_->Open(clause);
     if (!cursor.has_value()) {
       if (clause.occur == Occur::kMust) return {};
       continue;
@@ -142,14 +142,14 @@ arrow::Status TextScan::Match(const std::vector<bool>& wanted, std::vector<DocId
 
 arrow::Status TextScan::MatchOfLength(const std::vector<bool>& wanted, uint32_t length,
                                       std::vector<DocId>& matches) {
-  if (query_.clauses.empty()) {
+  if (query_->clauses.empty()) {
     for (DocId doc = 0; doc < row_count(); ++doc) {
       if (filter_ == nullptr || filter_->Passes(doc)) matches.push_back(doc);
     }
   } else {
     ARROW_RETURN_NOT_OK(Match(wanted, matches));
   }
-  std::erase_if(matches, [&](DocId doc) { return (*clauses_.lengths())[doc] != length; });
+  std::erase_if(matches, [&](DocId doc) { return (*clauses_->lengths())[doc] != length; });
   return arrow::Status::OK();
 }
 

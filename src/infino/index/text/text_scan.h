@@ -33,7 +33,7 @@ class TextScan {
   /// All outlive the scan; `filter` may be null. `clauses` have their postings.
   TextScan(const TextIndexReader& index, const TextQuery& query, QueryClauses& clauses,
            const DocFilter* filter)
-      : index_(index), query_(query), clauses_(clauses), filter_(filter) {}
+      : index_(&index), query_(&query), clauses_(&clauses), filter_(filter) {}
 
   /// Offers `top` every document that may be one of the k best, ascending, with its exact score.
   [[nodiscard]] arrow::Status Rank(const Ranking& ranking, TopK& top);
@@ -52,12 +52,12 @@ class TextScan {
  private:
   /// By term, and whether it counts for or against a document.
   [[nodiscard]] uint64_t TermKey(const TextClause& clause) const {
-    return uint64_t{query_.clause_terms[clause.terms_begin].term} * 2 +
+    return uint64_t{query_->clause_terms[clause.terms_begin].term} * 2 +
            (clause.occur == Occur::kMustNot ? 1 : 0);
   }
 
   [[nodiscard]] uint32_t row_count() const {
-    return static_cast<uint32_t>(index_.summary().row_count);
+    return static_cast<uint32_t>(index_->summary().row_count);
   }
 
   [[nodiscard]] arrow::Status FoldSmall(std::vector<bool>& folded);
@@ -65,9 +65,9 @@ class TextScan {
   [[nodiscard]] arrow::Result<float> ExactScore(DocId doc);
   [[nodiscard]] std::vector<MatchClause> MatchClauses(const std::vector<bool>& wanted);
 
-  const TextIndexReader& index_;
-  const TextQuery& query_;
-  QueryClauses& clauses_;
+  const TextIndexReader* index_;
+  const TextQuery* query_;
+  QueryClauses* clauses_;
   const DocFilter* filter_;
   std::vector<ClauseCursor> cursors_;  // reserved before, so that they stay where they are
 };

@@ -55,8 +55,8 @@ class TextSearch::Impl {
  public:
   Impl(const TextIndexReader& index, const TextQuery& query, const DocFilter* filter,
        const TextSearchOptions& options)
-      : index_(index),
-        query_(query),
+      : index_(&index),
+        query_(&query),
         filter_(filter),
         options_(options),
         clauses_(index, query, options.cache),
@@ -104,13 +104,13 @@ class TextSearch::Impl {
 
   /// Whether only their lengths choose the documents.
   [[nodiscard]] bool matches_all() const {
-    return options_.length.has_value() && query_.clauses.empty();
+    return options_.length.has_value() && query_->clauses.empty();
   }
 
   [[nodiscard]] bool ranked() const { return options_.mode == TextSearchMode::kRanked; }
 
   [[nodiscard]] arrow::Status Contradiction(const std::string& what) const {
-    return MakeError(ErrorKind::kInvalidArgument, "search " + index_.name() + ": " + what);
+    return MakeError(ErrorKind::kInvalidArgument, "search " + index_->name() + ": " + what);
   }
 
   arrow::Status AfterLookup();
@@ -121,8 +121,8 @@ class TextSearch::Impl {
   arrow::Status TakePostings(Buffers bytes);
   arrow::Status Scan();
 
-  const TextIndexReader& index_;
-  const TextQuery& query_;
+  const TextIndexReader* index_;
+  const TextQuery* query_;
   const DocFilter* filter_;
   TextSearchOptions options_;
   State state_ = State::kLookup;
@@ -148,7 +148,7 @@ arrow::Status TextSearch::Impl::Start() {
 bool TextSearch::Impl::ComputeMayMatch() const {
   bool has_must = false;
   bool has_present = false;
-  for (const TextClause& clause : query_.clauses) {
+  for (const TextClause& clause : query_->clauses) {
     if (clause.occur == Occur::kMustNot) continue;
     const bool present = clauses_.MayMatch(clause);
     has_present = has_present || present;
@@ -163,9 +163,9 @@ bool TextSearch::Impl::ComputeMayMatch() const {
 std::optional<uint64_t> TextSearch::Impl::CountFromDictionary() const {
   if (options_.mode != TextSearchMode::kCount || filter_ != nullptr) return std::nullopt;
   std::optional<uint32_t> only;
-  for (const TextClause& clause : query_.clauses) {
+  for (const TextClause& clause : query_->clauses) {
     if (!clauses_.MayMatch(clause)) continue;
-    const uint32_t term = query_.clause_terms[clause.terms_begin].term;
+    const uint32_t term = query_->clause_terms[clause.terms_begin].term;
     if (clause.occur == Occur::kMustNot || clause.kind != ClauseKind::kTerm ||
         only.value_or(term) != term) {
       return std::nullopt;
@@ -203,7 +203,7 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
     return MakeError(ErrorKind::kInternal, "search text: statistics come once, after the lookup");
   }
   const int64_t rows = statistics.rows_with_token;
-  if (rows < index_.summary().rows_with_token || statistics.token_total < rows) {
+  if (rows < index_->summary().rows_with_token || statistics.token_total < rows) {
     return Contradiction("statistics count fewer rows or tokens than there are");
   }
   if (rows > 0) {
@@ -223,7 +223,7 @@ arrow::Status TextSearch::Impl::SetStatistics(const TextStatistics& statistics) 
     state_ = State::kDone;
     return arrow::Status::OK();
   }
-  if (options_.prune && filter_ == nullptr && query_.clauses.size() == 1) {
+  if (options_.prune && filter_ == nullptr && query_->clauses.size() == 1) {
     clauses_.WantBest(options_.k);
   }
   state_ = State::kScored;
@@ -240,7 +240,7 @@ float TextSearch::Impl::UpperBound() const {
   if (open_synonyms_) return std::numeric_limits<float>::infinity();
   if (!scored_ || !may_match_ || options_.k == 0) return kNoScore;
   double sum = 0;
-  for (const TextClause& clause : query_.clauses) {
+  for (const TextClause& clause : query_->clauses) {
     if (clause.occur == Occur::kMustNot || !clauses_.MayMatch(clause)) continue;
     sum += clauses_.BoundOf(clause);
   }
@@ -251,10 +251,10 @@ float TextSearch::Impl::UpperBound() const {
 /// match, synonyms still count for the others' statistics.
 std::vector<bool> TextSearch::Impl::WantedClauses() const {
   const bool has_must = std::ranges::any_of(
-      query_.clauses, [](const TextClause& clause) { return clause.occur == Occur::kMust; });
+      query_->clauses, [](const TextClause& clause) { return clause.occur == Occur::kMust; });
   std::vector<bool> wanted;
-  wanted.reserve(query_.clauses.size());
-  for (const TextClause& clause : query_.clauses) {
+  wanted.reserve(query_->clauses.size());
+  for (const TextClause& clause : query_->clauses) {
     if (!may_match_) {
       wanted.push_back(clauses_.IsSynonym(clause));
       continue;
@@ -291,7 +291,7 @@ arrow::Status TextSearch::Impl::SetSynonymFrequencies(std::span<const int64_t> f
 }
 
 arrow::Status TextSearch::Impl::Scan() {
-  TextScan scan(index_, query_, clauses_, filter_);
+  TextScan scan(*index_, *query_, clauses_, filter_);
   if (ranked()) {
     ARROW_RETURN_NOT_OK(
         scan.Rank({.k = options_.k, .prune = options_.prune, .floor = options_.floor}, top_));
@@ -312,7 +312,7 @@ arrow::Status TextSearch::Impl::Feed(Buffers bytes) {
   for (size_t i = 0; i < reads_.size() && fits; ++i) fits = bytes[i]->size() == reads_[i].length;
   if (!fits || reads_.empty()) {
     return MakeError(ErrorKind::kInternal,
-                     "search " + index_.name() + ": fed what was not asked for");
+                     "search " + index_->name() + ": fed what was not asked for");
   }
   switch (state_) {
     case State::kLookup:

@@ -41,7 +41,7 @@ std::string_view Separator(std::string_view last_before, std::string_view first)
 class IndexVerifier {
  public:
   IndexVerifier(const TextIndexReader& index, const RangeReader& blob)
-      : index_(index), blob_(blob), postings_(index, blob) {}
+      : index_(&index), blob_(&blob), postings_(index, blob) {}
 
   arrow::Status Run(const SuperfileId& superfile) {
     ARROW_RETURN_NOT_OK(CheckHead(superfile));
@@ -52,7 +52,7 @@ class IndexVerifier {
 
  private:
   [[nodiscard]] arrow::Status Corrupt(const std::string& what) const {
-    return CorruptIndex(index_.name(), what);
+    return CorruptIndex(index_->name(), what);
   }
 
   [[nodiscard]] arrow::Status CorruptTerm(const std::string& what) const {
@@ -60,7 +60,7 @@ class IndexVerifier {
   }
 
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) const {
-    ARROW_ASSIGN_OR_RAISE(const Buffers buffers, Wait(blob_.Read({range})));
+    ARROW_ASSIGN_OR_RAISE(const Buffers buffers, Wait(blob_->Read({range})));
     return buffers.front();
   }
 
@@ -84,11 +84,11 @@ class IndexVerifier {
   }
 
   arrow::Status CheckLengths() {
-    const ByteRange& place = index_.sections().lengths;
+    const ByteRange& place = index_->sections().lengths;
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> section, Read(place));
     ARROW_RETURN_NOT_OK(postings_.SetLengths(section));
-    if (postings_.lengths().rows_with_token != index_.summary().rows_with_token ||
-        postings_.lengths().tokens != index_.summary().token_total) {
+    if (postings_.lengths().rows_with_token != index_->summary().rows_with_token ||
+        postings_.lengths().tokens != index_->summary().token_total) {
       return Corrupt("lengths, offset=" + std::to_string(place.offset) +
                      ": their totals are not those of the open part");
     }
@@ -96,13 +96,13 @@ class IndexVerifier {
   }
 
   arrow::Status CheckDictionary() {
-    if (index_.inline_dictionary().has_value()) {
-      const ByteSpan block = *index_.inline_dictionary();
+    if (index_->inline_dictionary().has_value()) {
+      const ByteSpan block = *index_->inline_dictionary();
       return block.empty() ? arrow::Status::OK() : CheckBlock(block);
     }
-    const FstReader& blocks = *index_.dictionary_blocks();
+    const FstReader& blocks = *index_->dictionary_blocks();
     FstReader::Cursor cursor = blocks.MakeCursor();
-    const ByteRange& section = index_.sections().dictionary;
+    const ByteRange& section = index_->sections().dictionary;
     int64_t end = 0;
     uint64_t count = 0;
     ARROW_RETURN_NOT_OK(cursor.Seek({}));
@@ -128,7 +128,7 @@ class IndexVerifier {
   }
 
   arrow::Status CheckBlock(ByteSpan bytes) {
-    ARROW_ASSIGN_OR_RAISE(const DictionaryBlock block, DictionaryBlock::Open(index_, bytes));
+    ARROW_ASSIGN_OR_RAISE(const DictionaryBlock block, DictionaryBlock::Open(*index_, bytes));
     const int64_t terms_before = term_count_;
     arrow::Status failure;
     ARROW_RETURN_NOT_OK(block.ForEach([&](std::string_view term, const TermEntry& entry) {
@@ -143,13 +143,13 @@ class IndexVerifier {
   /// Whether lookups of the term come to the block at hand.
   [[nodiscard]] arrow::Status CheckFound(std::string_view term) const {
     if (!block_.has_value()) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const auto found, index_.FindDictionaryBlock(term));
+    ARROW_ASSIGN_OR_RAISE(const auto found, index_->FindDictionaryBlock(term));
     if (found == block_) return arrow::Status::OK();
     return CorruptTerm("the transducer leads to another block");
   }
 
   arrow::Status CheckTerm(std::string_view term, const TermEntry& entry, bool is_first_of_block) {
-    if (term_count_ == 0 ? term != index_.summary().min_term : term <= term_) {
+    if (term_count_ == 0 ? term != index_->summary().min_term : term <= term_) {
       return CorruptTerm(term_count_ == 0 ? "is not followed by the least term of the open part"
                                           : "is not followed by a greater one");
     }
@@ -163,15 +163,15 @@ class IndexVerifier {
   }
 
   arrow::Status CheckTotals() {
-    const TextIndexSummary& summary = index_.summary();
+    const TextIndexSummary& summary = index_->summary();
     if (term_count_ != summary.term_count || term_ != summary.max_term) {
       return CorruptTerm("is the last, or terms are as many, against what the open part says");
     }
     return postings_.CheckTotals();
   }
 
-  const TextIndexReader& index_;
-  const RangeReader& blob_;
+  const TextIndexReader* index_;
+  const RangeReader* blob_;
   PostingsVerifier postings_;
   std::optional<ByteRange> block_;  // of the dictionary; none if that is inline
   std::string key_;                 // of the block
