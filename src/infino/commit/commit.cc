@@ -107,7 +107,7 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   if (outcome == SwapOutcome::kLost) {
     may_be_published_ = false;
     if (IsLogged()) {
-      Log(LogLevel::kInfo, "commit to " + target_.folder + ": another one came first at version " +
+      Log(LogLevel::kInfo, "commit to " + target_->folder + ": another one came first at version " +
                                std::to_string(next.root.version) + "; it starts over from there");
     }
     return 0;
