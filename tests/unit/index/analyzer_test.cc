@@ -177,6 +177,16 @@ TEST(Analyzer, MakesEachEmojiSequenceAToken) {
   EXPECT_THAT(TermsOf("✂a"), ElementsAre("a"));
 }
 
+// Unicode 16 has the first two; nothing was at the other places when this was written.
+TEST(Analyzer, TakesEmojiAndIdeographsThatAreNewerThanIcu) {
+  for (const char* word : {"\U0001FAE9", "\U0002EBF0", "\U0001F8D0", "\U0003F000"}) {
+    EXPECT_THAT(TermsOf(std::string("a") + word + "b"), ElementsAre("a", word, "b"));
+  }
+  for (const char* none : {"\uFFFF", "\U0002FFFF", "\U000E0FFF", "\u0378"}) {
+    EXPECT_THAT(TermsOf(none), IsEmpty());
+  }
+}
+
 TEST(Analyzer, DropsWhatHasNoLetterDigitOrEmoji) {
   for (const char* text : {"", " ", "_", "___", "...", "-", "\u0301", "©", "♠", "∑", "€", "\u200D",
                            "\xFF\xFE", "'", "\"\"", "—"}) {

@@ -89,6 +89,17 @@ TEST(WordBreaker, Splits) {
   EXPECT_THAT(SegmentsOf("🇩🇪🇫🇷🇮"), ElementsAre("🇩🇪", "🇫🇷", "🇮"));
 }
 
+TEST(WordBreaker, FollowsUnicode17AlsoWhereIcuIsOlder) {
+  for (const char* word : {"\u0600\u0661\u0662", "x\u06DD9", "\u070F\u0729\u0721", "q\u070Fr",
+                           "ab\u0890cd", "\U000110BD1", "a\u19DAb", "a\u00B8b"}) {
+    EXPECT_THAT(SegmentsOf(word), ElementsAre(word));
+  }
+  EXPECT_THAT(SegmentsOf("1\uFE102"), ElementsAre("1", "\uFE10", "2"));
+  EXPECT_THAT(SegmentsOf("1\uFE142"), ElementsAre("1", "\uFE14", "2"));
+  EXPECT_NE(WordBreaker::Get().TraitsOf(U'\u0363').traits() & kMakesWord, 0U);
+  EXPECT_EQ(WordBreaker::Get().TraitsOf(U'\u0362').traits() & kMakesWord, 0U);
+}
+
 TEST(WordBreaker, PartsBytesThatAreNotUtf8) {
   EXPECT_THAT(SegmentsOf("ab\xFF"
                          "cd"),
@@ -104,11 +115,10 @@ TEST(WordBreaker, PartsABlankFromItsMark) {
 // kana, Hangul, Thai and their like, and the commercial at.
 TEST(WordBreaker, AgreesWithIcuOnRandomText) {
   const std::vector<std::string> alphabet = {
-      "a",      "B",      "é",      "Σ", "ß",  "я", "א",      "ב",      "1",
-      "٣",      "_",      "\u203F", ".", "'",  "’", ":",      "·",      ",",
-      ";",      "\u066B", "\"",     "-", "#",  "²", "\u0301", "\u00AD", "\u200D",
-      "\uFE0F", "😀",     "❤",      "Ⓜ", "🏽", "🇩", "🇫",      "\u20E3", "क",
-      "ि",      "\u0600", "\u2060", "𝒜", "𝟙",  "Ⅷ", "\u2024", "\uFF0E"};
+      "a",      "B",      "é",      "Σ",      "ß",      "я",      "א",  "ב", "1",      "٣",     "_",
+      "\u203F", ".",      "'",      "’",      ":",      "·",      ",",  ";", "\u066B", "\"",    "-",
+      "#",      "²",      "\u0301", "\u00AD", "\u200D", "\uFE0F", "😀", "❤", "Ⓜ",      "🏽",    "🇩",
+      "🇫",      "\u20E3", "क",      "ि",      "\u2060", "𝒜",      "𝟙",  "Ⅷ", "\u2024", "\uFF0E"};
   Random random(TestSeed());
   for (int i = 0; i < 20'000; ++i) {
     const std::string text = RandomText(random, alphabet);

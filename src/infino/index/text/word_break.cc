@@ -3,12 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <unicode/uchar.h>
 #include <unicode/umachine.h>
 #include <unicode/unorm2.h>
 #include <unicode/urename.h>
+#include <unicode/utf.h>
 
 namespace infino::text {
 namespace {
@@ -61,7 +63,25 @@ constexpr unsigned AfterMiddle(WordBreak before, WordBreak middle) {
   }
 }
 
+// The class in Unicode 17 of what has another in Unicode 15, which older ICUs follow. So the ICU
+// linked doesn't change the words of characters that both know.
+std::optional<WordBreak> NewerWordBreakOf(UChar32 value) {
+  constexpr UChar32 kCedilla = 0xB8;
+  constexpr UChar32 kSyriacAbbreviationMark = 0x70F;
+  constexpr UChar32 kThamDigitOne = 0x19DA;
+  constexpr UChar32 kVerticalComma = 0xFE10;
+  constexpr UChar32 kVerticalSemicolon = 0xFE14;
+  if (value == kCedilla || value == kSyriacAbbreviationMark) return WordBreak::kLetter;
+  if (value == kVerticalComma || value == kVerticalSemicolon) return WordBreak::kOther;
+  if (value == kThamDigitOne ||
+      u_hasBinaryProperty(value, UCHAR_PREPENDED_CONCATENATION_MARK) != 0) {
+    return WordBreak::kNumeric;
+  }
+  return std::nullopt;
+}
+
 WordBreak WordBreakOf(UChar32 value) {
+  if (const std::optional<WordBreak> newer = NewerWordBreakOf(value)) return *newer;
   const int32_t property = u_getIntPropertyValue(value, UCHAR_WORD_BREAK);
   // A narrow no-break space joins numbers, so it is not a blank although it is white space.
   if (property == U_WB_EXTENDNUMLET) return WordBreak::kExtendNumLet;
@@ -102,10 +122,26 @@ WordBreak WordBreakOf(UChar32 value) {
   }
 }
 
+// Whether Unicode keeps the place of an unknown character for an ideograph or an emoji. Those that
+// are newer than ICU are words too.
+bool IsReservedForWords(UChar32 value) {
+  constexpr UChar32 kIdeographsBegin = 0x20000;
+  constexpr UChar32 kIdeographsEnd = 0x40000;
+  if (u_charType(value) != U_UNASSIGNED || U_IS_UNICODE_NONCHAR(value)) return false;
+  return (value >= kIdeographsBegin && value < kIdeographsEnd) ||
+         u_hasBinaryProperty(value, UCHAR_EXTENDED_PICTOGRAPHIC) != 0;
+}
+
+// Combining letters of which Unicode says since version 16 that they are alphabetic.
+bool IsCombiningLetter(UChar32 value) {
+  return (value >= 0x363 && value <= 0x36F) || (value >= 0x1DD3 && value <= 0x1DE6);
+}
+
 bool MakesWord(UChar32 value) {
   return (U_GET_GC_MASK(value) & U_GC_N_MASK) != 0 ||
          u_hasBinaryProperty(value, UCHAR_ALPHABETIC) != 0 ||
-         u_hasBinaryProperty(value, UCHAR_EMOJI_PRESENTATION) != 0;
+         u_hasBinaryProperty(value, UCHAR_EMOJI_PRESENTATION) != 0 || IsCombiningLetter(value) ||
+         IsReservedForWords(value);
 }
 
 bool MayCompose(UChar32 value) {

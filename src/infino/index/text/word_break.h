@@ -103,9 +103,10 @@ constexpr uint32_t Continuation(char byte) {
   return {.value = value, .size = 4};
 }
 
-/// Splits text into the segments of UAX #29 (default rules, no dictionaries, Unicode as in the ICU
-/// linked). Two differences, both of no consequence for words: each white-space character is a
-/// segment by itself, also before a combining mark, and so is each byte that is not UTF-8.
+/// Splits text into the segments of UAX #29 (default rules, no dictionaries, the classes of Unicode
+/// 17 for the characters that the ICU linked knows). Two differences: each white-space character is
+/// a segment by itself, also before a combining mark, which then begins one, and so is each byte
+/// that is not UTF-8.
 ///
 /// Immutable and thread-safe. There is one, made at first use in some milliseconds.
 class WordBreaker {
