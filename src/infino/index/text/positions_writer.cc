@@ -1,7 +1,6 @@
 #include "infino/index/text/positions_writer.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "infino/index/text/impacts.h"
 #include "infino/index/text/length_array.h"
 
 namespace infino::text {

@@ -39,9 +39,11 @@ void PostingsCursor::SeekBlock(DocId doc) {
     }
     high = std::min(low + step, blocks.size());
   }
-  const auto found = std::ranges::lower_bound(blocks.subspan(low, high - low), doc, {},
-                                              &TermPostings::Block::last);
-  MoveTo(low + static_cast<size_t>(found - blocks.subspan(low, high - low).begin()));
+  const auto candidates = blocks.subspan(low, high - low);
+  const auto found = std::lower_bound(
+      candidates.begin(), candidates.end(), doc,
+      [](const TermPostings::Block& block, DocId wanted) { return block.last < wanted; });
+  MoveTo(low + static_cast<size_t>(found - candidates.begin()));
 }
 
 arrow::Status PostingsCursor::Locate(std::span<const DocId> docs, std::span<uint8_t> ordinals) {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 
@@ -23,16 +22,22 @@
 #include "infino/index/text/bm25.h"
 #include "infino/index/text/clause_cursor.h"
 #include "infino/index/text/impacts.h"
+#include "infino/index/text/length_array.h"
 #include "infino/index/text/phrase_match.h"
+#include "infino/index/text/positions_reader.h"
 #include "infino/index/text/posting_union.h"
+#include "infino/index/text/postings_cache.h"
 #include "infino/index/text/postings_cursor.h"
 #include "infino/index/text/query_terms.h"
 #include "infino/index/text/score_kernel.h"
 #include "infino/index/text/scored_list.h"
 #include "infino/index/text/term_dictionary.h"
 #include "infino/index/text/term_entry.h"
+#include "infino/index/text/term_postings.h"
+#include "infino/index/text/text_format.h"
 #include "infino/index/text/text_index_reader.h"
 #include "infino/index/text/text_query.h"
+#include "infino/index/text/text_statistics.h"
 
 namespace infino::text {
 
@@ -61,7 +66,9 @@ QueryClauses::QueryClauses(const TextIndexReader& index, const TextQuery& query,
 }
 
 const QueryClauses::Prefix& QueryClauses::PrefixOf(const TextClause& clause) const {
-  return *std::ranges::lower_bound(prefixes_, OrdinalOf(clause), {}, &Prefix::clause);
+  return *std::lower_bound(
+      prefixes_.begin(), prefixes_.end(), OrdinalOf(clause),
+      [](const Prefix& prefix, uint32_t ordinal) { return prefix.clause < ordinal; });
 }
 
 // --- The lookup

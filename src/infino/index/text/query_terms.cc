@@ -33,13 +33,13 @@ ByteSpan BytesOf(const arrow::Buffer& buffer) {
 
 std::shared_ptr<KnownTerm> MakeKnown(std::optional<TermEntry> entry) {
   auto known = std::make_shared<KnownTerm>();
-  known->entry = std::move(entry);
-  if (known->entry.has_value()) {
+  if (entry.has_value()) {
     // A view of the dictionary block, which may be gone when the positions are wanted.
-    const ByteSpan positions = known->entry->inline_positions;
+    const ByteSpan positions = entry->inline_positions;
     known->inline_positions.assign(positions.begin(), positions.end());
-    known->entry->inline_positions = known->inline_positions;
+    entry->inline_positions = known->inline_positions;
   }
+  known->entry = std::move(entry);
   return known;
 }
 
@@ -123,15 +123,15 @@ arrow::Status QueryTerms::PlanPostings(std::span<const TermNeed> needs, bool len
                                        std::vector<ByteRange>& reads) {
   const int64_t start = index_->sections().postings.offset;
   for (uint32_t term = 0; term < needs.size(); ++term) {
-    // A copy: opening the postings replaces what is known.
-    if (needs[term] == TermNeed::kNothing || entry(term) == nullptr) continue;
+    const TermEntry* const found = entry(term);
+    if (needs[term] == TermNeed::kNothing || found == nullptr) continue;
+    // The entry's owner: opening the postings replaces what is known.
     const std::shared_ptr<const KnownTerm> known = terms_[term].known;
-    const TermEntry* const found = &*known->entry;
     const int64_t offset = start + static_cast<int64_t>(found->offset);
     const auto length = static_cast<int64_t>(found->postings_length);
     if (terms_[term].known->postings == nullptr) {
       if (found->document_frequency == 1) {
-        ARROW_RETURN_NOT_OK(OpenPostings(terms_[term], nullptr));
+        ARROW_RETURN_NOT_OK(OpenPostings(terms_[term], *found, nullptr));
       } else {
         planned_.push_back({.term = term, .positions = false});
         reads.push_back({.offset = offset, .length = length});
@@ -150,9 +150,10 @@ arrow::Status QueryTerms::PlanPostings(std::span<const TermNeed> needs, bool len
   return arrow::Status::OK();
 }
 
-arrow::Status QueryTerms::OpenPostings(Term& term, const std::shared_ptr<arrow::Buffer>& bytes) {
-  auto known = MakeKnown(term.known->entry);
-  ARROW_ASSIGN_OR_RAISE(known->postings, TermPostings::Open(*index_, *known->entry, bytes));
+arrow::Status QueryTerms::OpenPostings(Term& term, const TermEntry& entry,
+                                       const std::shared_ptr<arrow::Buffer>& bytes) {
+  auto known = MakeKnown(entry);
+  ARROW_ASSIGN_OR_RAISE(known->postings, TermPostings::Open(*index_, entry, bytes));
   term.known = std::move(known);
   if (cache_ != nullptr && term.keep) cache_->KeepTerm(index_->uid(), *term.name, term.known);
   return arrow::Status::OK();
@@ -165,7 +166,7 @@ arrow::Status QueryTerms::TakePostings(Buffers bytes) {
       term.positions = std::move(bytes[i]);
       continue;
     }
-    ARROW_RETURN_NOT_OK(OpenPostings(term, bytes[i]));
+    ARROW_RETURN_NOT_OK(OpenPostings(term, *entry(planned_[i].term), bytes[i]));
   }
   if (!reads_lengths_) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(lengths_, DocLengths::Decode(*index_, BytesOf(*bytes.back())));

@@ -54,7 +54,8 @@ class QueryTerms {
 
   /// Null if the index does not have the term.
   [[nodiscard]] const TermEntry* entry(uint32_t term) const {
-    return terms_[term].known->entry.has_value() ? &*terms_[term].known->entry : nullptr;
+    const std::optional<TermEntry>& known = terms_[term].known->entry;
+    return known.has_value() ? &*known : nullptr;
   }
 
   [[nodiscard]] int64_t document_frequency(uint32_t term) const {
@@ -96,7 +97,8 @@ class QueryTerms {
 
   [[nodiscard]] arrow::Status FindIn(ByteSpan block, std::span<const uint32_t> terms);
   void Know(uint32_t term, std::optional<TermEntry> entry);
-  [[nodiscard]] arrow::Status OpenPostings(Term& term, const std::shared_ptr<arrow::Buffer>& bytes);
+  [[nodiscard]] arrow::Status OpenPostings(Term& term, const TermEntry& entry,
+                                           const std::shared_ptr<arrow::Buffer>& bytes);
 
   const TextIndexReader* index_;
   PostingsCache* cache_;

@@ -50,7 +50,7 @@ class ScoredList {
 
   /// The first block that ends at or after `doc`; block_count() if there is none.
   [[nodiscard]] size_t FindBlock(DocId doc) const {
-    const auto at = std::ranges::lower_bound(docs_, doc) - docs_.begin();
+    const auto at = std::lower_bound(docs_.begin(), docs_.end(), doc) - docs_.begin();
     const size_t block = static_cast<size_t>(at) / kBlockSize;
     return static_cast<size_t>(at) == docs_.size() ? block_count() : block;
   }

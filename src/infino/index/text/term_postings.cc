@@ -8,8 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <arrow/buffer.h>

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -22,6 +21,7 @@
 #include "infino/index/text/merge_terms.h"
 #include "infino/index/text/term_table.h"
 #include "infino/index/text/term_table_writer.h"
+#include "infino/index/text/text_index_builder.h"
 #include "infino/index/text/text_index_merge.h"
 #include "infino/index/text/text_index_reader.h"
 #include "infino/index/text/text_index_writer.h"

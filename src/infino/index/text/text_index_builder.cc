@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,16 +13,13 @@
 
 #include <arrow/array/array_base.h>
 #include <arrow/array/array_binary.h>
-#include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/util/checked_cast.h>
 
-#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
-#include "infino/common/scratch.h"
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
 #include "infino/index/text/term_runs.h"

@@ -1,13 +1,12 @@
 #include "infino/index/text/text_index_merge.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include <arrow/buffer.h>
