@@ -37,7 +37,8 @@ DOORS = {
     r"<blake3": r"src/infino/common/content_hash\.cc",
     r"<nanobind": r"python/src/",
     r"<CLI/": r"cli/",
-    r"<immintrin": r"src/infino/codec/.*_(avx2|avx512)\.cc",
+    r"<immintrin": r"src/infino/(codec|index/vector)/.*_(avx2|avx512)\.cc",
+    r"<arm_neon": r"src/infino/(codec|index/vector)/.*_neon\.cc",
 }
 
 # Word, where it is allowed, what to use instead. Applies to the library only.
@@ -47,7 +48,9 @@ BANNED = [
     (r"\bstd::random_device\b|\bmt19937|\b(s?rand)\(", r"common/random", "Random"),
     (r"\bsleep_for\b|\busleep\(", r"common/clock", "Clock::Sleep"),
     (r"\bnew [A-Za-z_:]+[({\[]|\bdelete\b(?!;)(?! *(\[\])? *;)", r"common/work_pool", "make_unique or a container"),
-    (r"\breinterpret_cast\b|\bmemcpy\(", r"codec/|common/bytes\.cc|index/text/.*arena", "ByteReader"),
+    (r"\breinterpret_cast\b|\bmemcpy\(",
+     r"codec/|common/bytes\.cc|index/text/.*arena|index/vector/(.*_(avx2|avx512|neon)|vector_math)\.cc",
+     "ByteReader"),
     (r"\b(try|catch|throw)\b *[({;]", r"superfile/parquet_guard", "Status; only doors may catch"),
     (r"\bstd::c(out|err)\b|\bf?printf\(", r"^$", "a Status or a callback"),
     (r"\bgetenv\(", r"catalog/option_parser", "options"),
