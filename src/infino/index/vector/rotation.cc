@@ -73,4 +73,16 @@ void Rotation::Apply(std::span<const float> in, std::span<float> out) const {
   }
 }
 
+/// Every part of a step undoes itself.
+void Rotation::ApplyInverse(std::span<const float> in, std::span<float> out) const {
+  std::ranges::copy(in, out.begin());
+  for (size_t step = kSteps; step-- > 0;) {
+    const bool at_front = step % 2 == 0;
+    if (at_front) RotatePairs(out);
+    Hadamard(at_front ? out.first(run_) : out.last(run_));
+    const float* const signs = signs_.data() + step * dimension_;
+    for (size_t i = 0; i < dimension_; ++i) out[i] *= signs[i];
+  }
+}
+
 }  // namespace infino::vector

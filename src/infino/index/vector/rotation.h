@@ -28,6 +28,9 @@ class Rotation {
   /// REQUIRES: in.size() == out.size() == dimension(). `in` may be `out`.
   void Apply(std::span<const float> in, std::span<float> out) const;
 
+  /// Turns back what Apply turned. REQUIRES: as Apply.
+  void ApplyInverse(std::span<const float> in, std::span<float> out) const;
+
  private:
   static constexpr size_t kSteps = 6;
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "infino/index/vector/prepared_query.h"
+#include "infino/index/vector/vector_index_reader.h"
+#include "infino/index/vector/vector_space.h"
+
+namespace infino::vector {
+
+/// How much a search is to find, and at what cost.
+struct RecallOptions {
+  /// The share of the nearest rows that is to be found, on average over queries that are
+  /// distributed like the rows. Above 0, at most 1; 1: every row is compared.
+  double target_recall = 0.99;
+
+  /// If set, rows near just so many reference points are looked at, whatever the recall.
+  std::optional<uint32_t> nprobe = std::nullopt;
+
+  uint64_t k = 10;
+
+  /// Up to so many passing rows, over all files, are all scanned.
+  int64_t scan_all_rows_max = 200'000;
+};
+
+/// One file of a search.
+struct SearchedIndex {
+  const VectorIndexReader* index = nullptr;
+  int64_t passing_rows = 0;  ///< Rows that the filter lets pass; all without one.
+};
+
+/// How many standard deviations of error the estimates of such a search are given:
+/// PreparedQuery's confidence.
+[[nodiscard]] double ConfidenceFor(double target_recall);
+
+/// Whether such a search compares every row: VectorSearchOptions::exact.
+[[nodiscard]] bool IsExact(const RecallOptions& options);
+
+/// Chooses which clusters of each file are scanned for `queries` together: VectorSearchOptions::
+/// clusters, nothing for all. Clusters of all files are ranked together, by the distance of their
+/// reference points; the largest fraction that any file's recall curve asks for counts.
+///
+/// Files that few rows pass are scanned whole as soon as their rows pass in no proportion to the
+/// clusters: a filter that keeps less than half of the rows says nothing about which. A search
+/// that finds fewer than k rows although more pass was unlucky, and is to be repeated with all.
+///
+/// kInvalidArgument for a recall out of range, nprobe of 0, and a space that lacks a list.
+[[nodiscard]] arrow::Result<std::vector<std::optional<std::vector<uint32_t>>>> ChooseClusters(
+    const VectorSpace& space, std::span<const PreparedQuery> queries,
+    std::span<const SearchedIndex> files, const RecallOptions& options);
+
+}  // namespace infino::vector
