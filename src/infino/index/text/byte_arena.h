@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,17 @@ class ByteArena {
   bool exhausted_ = false;
 };
 
+/// Copies what usually is a few bytes, for which a call would take longer.
+inline void CopySmall(const uint8_t* from, size_t count, uint8_t* to) {
+  constexpr size_t kSmall = 16;
+  if (count > kSmall) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  for (; count >= 4; count -= 4, from += 4, to += 4) std::copy_n(from, 4, to);
+  for (; count > 0; --count) *to++ = *from++;
+}
+
 /// A run of bytes that grows at its end, in slices of an arena that get longer and longer. What
 /// writes to it is small, because there is one per term; the bytes are read once, at the end.
 ///
@@ -51,19 +63,15 @@ class ByteStream {
  public:
   [[nodiscard]] bool empty() const { return level_ == 0; }
 
-  void Append(uint8_t byte, ByteArena& arena) {
-    if (left_ == 0) Grow(arena);
-    *arena.At(tail_) = byte;
-    ++tail_;
-    --left_;
-  }
-
-  void AppendVarint(uint32_t value, ByteArena& arena) {
-    while (value >= 0x80) {
-      Append(static_cast<uint8_t>(value | 0x80), arena);
-      value >>= 7;
+  void Append(ByteSpan bytes, ByteArena& arena) {
+    while (!bytes.empty()) {
+      if (left_ == 0) Grow(arena);
+      const size_t taken = std::min<size_t>(bytes.size(), left_);
+      CopySmall(bytes.data(), taken, arena.At(tail_));
+      tail_ += static_cast<uint32_t>(taken);
+      left_ = static_cast<uint16_t>(left_ - taken);
+      bytes = bytes.subspan(taken);
     }
-    Append(static_cast<uint8_t>(value), arena);
   }
 
   /// Has the memory fetched that the next byte goes to, or that the first one is in.

@@ -1,8 +1,6 @@
 #include "infino/index/text/term_table.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,88 +9,29 @@
 #include <vector>
 
 #include "infino/common/bytes.h"
+#include "infino/index/text/term_key.h"
 
 namespace infino::text {
 namespace {
 
-constexpr size_t kPrefixSize = 8;
 constexpr uint32_t kInitialSlots = 1024;
-
-/// N bytes as a little-endian number. Inlines to one load.
-template <typename Number>
-Number Load(const char* at) {
-  std::array<char, sizeof(Number)> bytes;
-  std::copy_n(at, sizeof(Number), bytes.begin());
-  const auto value = std::bit_cast<Number>(bytes);
-  if constexpr (std::endian::native == std::endian::little) return value;
-  Number swapped = 0;
-  for (size_t i = 0; i < sizeof(Number); ++i) {
-    swapped |= static_cast<Number>((value >> (8 * i)) & 0xFF) << (8 * (sizeof(Number) - 1 - i));
-  }
-  return swapped;
-}
-
-/// The first 8 bytes as a little-endian number, zeros behind a shorter term. Loads that overlap
-/// agree about the bytes they share.
-uint64_t LoadPrefix(std::string_view term) {
-  const size_t size = term.size();
-  const char* at = term.data();
-  if (size >= kPrefixSize) return Load<uint64_t>(at);
-  if (size >= 4) {
-    return Load<uint32_t>(at) |
-           (static_cast<uint64_t>(Load<uint32_t>(at + size - 4)) << (8 * (size - 4)));
-  }
-  const auto byte = [at](size_t i) {
-    return static_cast<uint64_t>(static_cast<uint8_t>(at[i])) << (8 * i);
-  };
-  return byte(0) | byte(size / 2) | byte(size - 1);
-}
-
-uint64_t ByteSwap(uint64_t value) {
-  return __builtin_bswap64(value);
-}
-
-uint64_t Mix(uint64_t hash) {
-  hash ^= hash >> 32;
-  hash *= 0xD6E8FEB86659FD93;
-  hash ^= hash >> 32;
-  return hash;
-}
-
-uint32_t HashTerm(std::string_view term, uint64_t prefix) {
-  uint64_t hash = (prefix ^ (term.size() << 56)) * 0x9E3779B97F4A7C15;
-  for (size_t at = kPrefixSize; at < term.size(); at += kPrefixSize) {
-    hash = Mix(hash) ^ LoadPrefix(term.substr(at, kPrefixSize));
-    hash *= 0x9E3779B97F4A7C15;
-  }
-  return static_cast<uint32_t>(Mix(hash) >> 16);
-}
 
 }  // namespace
 
 TermTable::TermTable(bool has_positions)
     : has_positions_(has_positions), mask_(kInitialSlots - 1), slots_(kInitialSlots) {}
 
-TermKey MakeTermKey(std::string_view term) {
-  const uint64_t prefix = LoadPrefix(term);
-  return {.prefix = ByteSwap(prefix),
-          .hash = HashTerm(term, prefix),
-          .length = static_cast<uint16_t>(term.size()),
-          .rest = term.substr(std::min(term.size(), kPrefixSize))};
-}
-
 uint32_t TermTable::FindOrAdd(const TermKey& key) {
   uint32_t at = key.hash & mask_;
   for (; slots_[at].id != kFree; at = (at + 1) & mask_) {
-    if (slots_[at].hash != key.hash) continue;
-    const TermRecord& found = record(slots_[at].id);
-    if (found.prefix == key.prefix && found.length == key.length && RestOf(found) == key.rest) {
-      return slots_[at].id;
-    }
+    const Slot& slot = slots_[at];
+    if (!IsLike(slot, key)) continue;
+    if (key.length <= kTermPrefixSize || RestOf(record(slot.id)) == key.rest) return slot.id;
   }
   const uint32_t id = Add(key);
-  slots_[at] = {.hash = key.hash, .id = id};
-  if (size_ > mask_ / 8 * 5) Grow();
+  slots_[at] = {.prefix = key.prefix, .id = id, .length = key.length, .tag = TagOf(key.hash)};
+  record(id).hash = key.hash;
+  if (size_ > mask_ / 4 * 3) Grow();
   return id;
 }
 
@@ -113,8 +52,8 @@ uint32_t TermTable::Add(const TermKey& key) {
 }
 
 std::string_view TermTable::RestOf(const TermRecord& record) const {
-  if (record.length <= kPrefixSize) return {};
-  return AsText({arena_.At(record.rest), record.length - kPrefixSize});
+  if (record.length <= kTermPrefixSize) return {};
+  return AsText({arena_.At(record.rest), record.length - kTermPrefixSize});
 }
 
 void TermTable::Grow() {
@@ -123,7 +62,7 @@ void TermTable::Grow() {
   mask_ = static_cast<uint32_t>(slots_.size() - 1);
   for (const Slot& slot : old) {
     if (slot.id == kFree) continue;
-    uint32_t at = slot.hash & mask_;
+    uint32_t at = record(slot.id).hash & mask_;
     while (slots_[at].id != kFree) at = (at + 1) & mask_;
     slots_[at] = slot;
   }
@@ -138,7 +77,7 @@ int64_t TermTable::memory_bytes() const {
 void TermTable::CopyTerm(uint32_t id, std::string& out) const {
   const TermRecord& found = record(id);
   out.clear();
-  for (size_t i = 0; i < std::min<size_t>(found.length, kPrefixSize); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(found.length, kTermPrefixSize); ++i) {
     out.push_back(static_cast<char>(static_cast<uint8_t>(found.prefix >> (56 - 8 * i))));
   }
   out += RestOf(found);
@@ -159,7 +98,8 @@ std::vector<uint32_t> TermTable::SortAndClose() {
     const TermRecord& left_record = record(left.id);
     const TermRecord& right_record = record(right.id);
     // Equal prefixes of terms that end within them differ only in zeros at the end.
-    const bool ends = left_record.length <= kPrefixSize || right_record.length <= kPrefixSize;
+    const bool ends =
+        left_record.length <= kTermPrefixSize || right_record.length <= kTermPrefixSize;
     if (ends) return left_record.length < right_record.length;
     return RestOf(left_record) < RestOf(right_record);
   });

@@ -8,20 +8,21 @@
 #include <vector>
 
 #include "infino/index/text/byte_arena.h"
+#include "infino/index/text/term_key.h"
 
 namespace infino::text {
 
 /// What a builder knows of one term. Its postings but the last are in the stream, as
 /// (difference to the next document) * 2 + (frequency is 1), then the frequency unless it is 1.
 struct TermRecord {
-  uint64_t prefix =
-      0;              ///< The first 8 bytes as one big-endian number, zeros behind a shorter term.
-  uint32_t rest = 0;  ///< Where the other bytes are in the arena.
+  uint64_t prefix = 0;  ///< As in TermKey.
+  uint32_t rest = 0;    ///< Where the other bytes are in the arena.
   uint32_t document_count = 0;
   uint32_t first_doc = 0;
   uint32_t last_doc = 0;
   uint32_t frequency = 0;  ///< In the last document.
-  uint16_t length = 0;     ///< In bytes.
+  uint32_t hash = 0;
+  uint16_t length = 0;  ///< In bytes.
   ByteStream postings;
 };
 
@@ -31,36 +32,32 @@ struct PositionRecord {
   ByteStream stream;
 };
 
-/// What a term is looked up by. Views the term's bytes past the first 8.
-struct TermKey {
-  uint64_t prefix = 0;  ///< As in TermRecord.
-  uint32_t hash = 0;
-  uint16_t length = 0;
-  std::string_view rest;
-};
-
-/// REQUIRES: 0 < term.size() <= kTermLengthMax.
-[[nodiscard]] TermKey MakeTermKey(std::string_view term);
-
 /// A hash table from terms to records. Records never move and are numbered in order of arrival.
 ///
-/// The table soon outgrows the caches, so that finding a term is waiting for memory, three times:
-/// for its slot, its record and the end of its postings. A caller that has many terms to find has
-/// the waits overlap by asking for all of them first. Single-threaded.
+/// The table soon outgrows the caches, so that finding a term is waiting for memory: for its slot,
+/// which is all that a short term needs, and for the record and the rest of a long one. A caller
+/// that has many terms to find has the waits overlap by asking for all of them first.
+/// Single-threaded.
 class TermTable {
  public:
   explicit TermTable(bool has_positions);
 
-  /// Has the term's slot fetched; then the record that the slot names; then, of a number, the ends
-  /// of its postings and positions.
+  /// Has the term's slot fetched; then, of a long term, the record that the slot names; then the
+  /// rest that the record names.
   void FetchSlot(const TermKey& key) const { __builtin_prefetch(&slots_[key.hash & mask_]); }
 
-  void FetchRecord(const TermKey& key) const {
+  void FetchLong(const TermKey& key) const {
     const Slot& slot = slots_[key.hash & mask_];
-    if (slot.id != kFree) FetchRecord(slot.id);
+    if (IsLike(slot, key)) __builtin_prefetch(&record(slot.id));
   }
 
-  /// A record may lie across two lines of the cache.
+  void FetchRest(const TermKey& key) const {
+    const Slot& slot = slots_[key.hash & mask_];
+    if (IsLike(slot, key)) __builtin_prefetch(arena_.At(record(slot.id).rest));
+  }
+
+  /// Has the term's record fetched, which may lie across two lines of the cache; then the ends of
+  /// its postings and positions.
   void FetchRecord(uint32_t id) const {
     const TermRecord& fetched = record(id);
     __builtin_prefetch(&fetched.prefix, 1);
@@ -73,8 +70,11 @@ class TermTable {
     if (has_positions_) positions_[id >> kChunkBits][id & kChunkMask].stream.FetchEnd(arena_);
   }
 
-  /// Has the start of the term's postings fetched.
-  void FetchStream(uint32_t id) const { record(id).postings.FetchStart(arena_); }
+  /// Has the starts of the term's postings and positions fetched.
+  void FetchStream(uint32_t id) const {
+    record(id).postings.FetchStart(arena_);
+    if (has_positions_) positions_[id >> kChunkBits][id & kChunkMask].stream.FetchStart(arena_);
+  }
 
   /// The number of the term, which is added if it is new.
   [[nodiscard]] uint32_t FindOrAdd(const TermKey& key);
@@ -115,10 +115,23 @@ class TermTable {
   static constexpr uint32_t kChunkMask = kChunkSize - 1;
   static constexpr uint32_t kFree = 0xFFFFFFFF;
 
+  /// Four to a line of the cache, so that finding a short term is one wait for memory.
   struct Slot {
-    uint32_t hash = 0;
+    uint64_t prefix = 0;
     uint32_t id = kFree;
+    uint16_t length = 0;
+    uint16_t tag = 0;  ///< The hash's upper half.
   };
+
+  static_assert(sizeof(Slot) == 16);
+
+  static uint16_t TagOf(uint32_t hash) { return static_cast<uint16_t>(hash >> 16); }
+
+  /// Whether the slot's term can be the one looked for. Of terms of up to 8 bytes it is.
+  static bool IsLike(const Slot& slot, const TermKey& key) {
+    return slot.id != kFree && slot.prefix == key.prefix && slot.length == key.length &&
+           slot.tag == TagOf(key.hash);
+  }
 
   [[nodiscard]] uint32_t Add(const TermKey& key);
   [[nodiscard]] std::string_view RestOf(const TermRecord& record) const;

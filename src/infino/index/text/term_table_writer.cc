@@ -82,7 +82,11 @@ arrow::Status WriteTerms(TermTable& terms, TextIndexWriter& writer) {
   for (size_t i = 0; i < ids.size(); ++i) {
     // Neighbours in order lie far apart in memory.
     if (i + kFetchAhead < ids.size()) terms.FetchRecord(ids[i + kFetchAhead]);
-    if (i + kFetchAhead / 2 < ids.size()) terms.FetchStream(ids[i + kFetchAhead / 2]);
+    if (i + kFetchAhead / 2 < ids.size()) {
+      const uint32_t next = ids[i + kFetchAhead / 2];
+      terms.FetchStream(next);
+      writer.FetchLength(terms.record(next).first_doc);
+    }
     ARROW_RETURN_NOT_OK(term_writer.Write(ids[i]));
   }
   return arrow::Status::OK();

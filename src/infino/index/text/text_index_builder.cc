@@ -22,11 +22,14 @@
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
+#include "infino/index/text/byte_arena.h"
+#include "infino/index/text/term_key.h"
 #include "infino/index/text/term_runs.h"
 #include "infino/index/text/term_table.h"
 #include "infino/index/text/term_table_writer.h"
 #include "infino/index/text/text_format.h"
 #include "infino/index/text/text_index_writer.h"
+#include "infino/index/text/token_batch.h"
 #include "infino/index_spec.h"
 
 namespace infino::text {
@@ -34,6 +37,17 @@ namespace {
 
 /// How many tokens are looked up at once.
 constexpr size_t kPendingMax = 64;
+
+/// How many tokens are collected before they are grouped: few enough for a cache, many enough that
+/// common terms come often. Under a limit of memory, about a sixth of it.
+constexpr int64_t kBatchTokens = int64_t{128} << 10;
+constexpr int64_t kBatchPerLimit = 192;
+
+size_t BatchTokens(int64_t limit_bytes) {
+  if (limit_bytes == 0) return kBatchTokens;
+  return static_cast<size_t>(
+      std::clamp<int64_t>(limit_bytes / kBatchPerLimit, kPendingMax, kBatchTokens));
+}
 
 /// What a term takes in the encoded dictionary, about.
 constexpr int64_t kDictionaryBytesPerTerm = 14;
@@ -58,6 +72,7 @@ class TextIndexBuilder::Impl {
         head_(std::move(head)),
         limit_bytes_(memory.limit_bytes > 0 ? std::min(memory.limit_bytes, kLimitMax) : 0),
         terms_(options.positions),
+        batch_(BatchTokens(limit_bytes_)),
         runs_(std::move(memory.scratch), head_, limit_bytes_ / 2),
         pending_text_(kPendingMax * kTermLengthMax) {}
 
@@ -75,7 +90,6 @@ class TextIndexBuilder::Impl {
       }
       if (IsFull()) ARROW_RETURN_NOT_OK(Spill());
     }
-    AddPending();
     return IsFull() ? Spill() : arrow::Status::OK();
   }
 
@@ -92,6 +106,7 @@ class TextIndexBuilder::Impl {
     // What has begun to be put out of memory does not come back: the postings to write and those
     // that were collected are never both there.
     if (!runs_.empty() && runs_.end() < lengths_.size()) ARROW_RETURN_NOT_OK(Spill());
+    ARROW_RETURN_NOT_OK(AddBatch());
     TextIndexWriter writer(sink, head_, lengths_, {.visit = visit, .scratch = runs_.file()});
     ARROW_RETURN_NOT_OK(writer.Begin());
     ARROW_RETURN_NOT_OK(runs_.empty() ? WriteTerms(terms_, writer)
@@ -128,61 +143,52 @@ class TextIndexBuilder::Impl {
     if (!fits) {
       return MakeError(ErrorKind::kInternal, "build text index: analyzer gave a long term");
     }
-    if (terms_.arena().exhausted()) {
-      return MakeError(ErrorKind::kResourceExhausted,
-                       "build text index: more than 4 GiB of postings in one superfile");
-    }
     lengths_.push_back(length);
-    return arrow::Status::OK();
+    return CheckArena();
+  }
+
+  [[nodiscard]] arrow::Status CheckArena() const {
+    if (!terms_.arena().exhausted()) return arrow::Status::OK();
+    return MakeError(ErrorKind::kResourceExhausted,
+                     "build text index: more than 4 GiB of postings in one superfile");
   }
 
   void Push(const Token& token, DocId doc) {
     PendingToken& pending = pending_[pending_count_];
     pending = {.key = MakeTermKey(token.text), .doc = doc, .position = token.position};
-    // The token's text does not outlive the call.
-    char* copy = pending_text_.data() + pending_count_ * kTermLengthMax;
-    std::ranges::copy(pending.key.rest, copy);
-    pending.key.rest = {copy, pending.key.rest.size()};
+    if (!pending.key.rest.empty()) {
+      // The token's text does not outlive the call.
+      const ByteSpan rest = AsBytes(pending.key.rest);
+      uint8_t* const copy = pending_text_.data() + pending_text_size_;
+      CopySmall(rest.data(), rest.size(), copy);
+      pending.key.rest = AsText({copy, rest.size()});
+      pending_text_size_ += rest.size();
+    }
     terms_.FetchSlot(pending.key);
     if (++pending_count_ == kPendingMax) AddPending();
   }
 
+  /// Looks the pending tokens' terms up.
   void AddPending() {
     const auto pending = std::span(pending_).first(pending_count_);
-    std::array<uint32_t, kPendingMax> ids;
-    for (const PendingToken& token : pending) terms_.FetchRecord(token.key);
-    for (size_t i = 0; i < pending.size(); ++i) {
-      ids[i] = terms_.FindOrAdd(pending[i].key);
-      terms_.FetchPostings(ids[i]);
+    for (const PendingToken& token : pending) {
+      if (!token.key.rest.empty()) terms_.FetchLong(token.key);
     }
-    for (size_t i = 0; i < pending.size(); ++i) {
-      const bool first = AddPosting(terms_.record(ids[i]), pending[i].doc);
-      if (has_positions_) AddPosition(terms_.positions(ids[i]), first, pending[i].position);
+    for (const PendingToken& token : pending) {
+      if (!token.key.rest.empty()) terms_.FetchRest(token.key);
+    }
+    for (const PendingToken& token : pending) {
+      if (batch_.full()) batch_.MoveTo(terms_);
+      batch_.Add(terms_.FindOrAdd(token.key), token.doc, token.position);
     }
     pending_count_ = 0;
+    pending_text_size_ = 0;
   }
 
-  /// Whether it is the term's first in this document.
-  bool AddPosting(TermRecord& record, DocId doc) {
-    if (record.document_count == 0) {
-      record.first_doc = doc;
-    } else if (record.last_doc == doc) {
-      ++record.frequency;
-      return false;
-    } else {
-      const bool once = record.frequency == 1;
-      record.postings.AppendVarint((doc - record.last_doc) * 2 + (once ? 1 : 0), terms_.arena());
-      if (!once) record.postings.AppendVarint(record.frequency, terms_.arena());
-    }
-    record.last_doc = doc;
-    record.frequency = 1;
-    ++record.document_count;
-    return true;
-  }
-
-  void AddPosition(PositionRecord& record, bool first, uint32_t position) {
-    record.stream.AppendVarint(first ? position : position - record.last, terms_.arena());
-    record.last = position;
+  arrow::Status AddBatch() {
+    AddPending();
+    batch_.MoveTo(terms_);
+    return CheckArena();
   }
 
   /// What spilling gives back, and what it does not.
@@ -192,7 +198,7 @@ class TextIndexBuilder::Impl {
 
   [[nodiscard]] int64_t kept_bytes() const {
     return static_cast<int64_t>(lengths_.capacity() * sizeof(uint32_t)) +
-           row_count() * kEncodeBytesPerRow + runs_.memory_bytes();
+           row_count() * kEncodeBytesPerRow + runs_.memory_bytes() + batch_.memory_bytes();
   }
 
   /// Whether there is too much in memory, and enough of it to be worth a run.
@@ -203,7 +209,8 @@ class TextIndexBuilder::Impl {
   }
 
   arrow::Status Spill() {
-    AddPending();
+    ARROW_RETURN_NOT_OK(AddBatch());
+    batch_.ForgetTerms();
     return runs_.Add(terms_, lengths_);
   }
 
@@ -211,12 +218,14 @@ class TextIndexBuilder::Impl {
   bool has_positions_;
   TextIndexHead head_;
   int64_t limit_bytes_;
-  TermTable terms_;  // of the documents that are in no run, counted from the first of them
+  TermTable terms_;   // of the documents that are in no run, counted from the first of them
+  TokenBatch batch_;  // of tokens that are found and not yet in terms_
   TermRuns runs_;
   std::vector<uint32_t> lengths_;  // of the documents, in tokens
   std::array<PendingToken, kPendingMax> pending_;
   size_t pending_count_ = 0;
-  std::vector<char> pending_text_;  // kTermLengthMax bytes for each pending token
+  std::vector<uint8_t> pending_text_;  // room for the pending tokens' rests, one behind the other
+  size_t pending_text_size_ = 0;
 };
 
 TextIndexBuilder::TextIndexBuilder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -65,6 +65,9 @@ class TextIndexWriter {
     ++in_block_;
   }
 
+  /// Has the length of a document fetched that Add is called with soon.
+  void FetchLength(DocId doc) const { __builtin_prefetch(&lengths_[doc]); }
+
   /// Adds positions of the document added last, each as the difference to the one before, the first
   /// to 0. REQUIRES: the index has positions; as many as the frequency in the end.
   void AddDifference(uint32_t difference) { differences_.push_back(difference); }
