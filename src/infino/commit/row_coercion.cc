@@ -138,6 +138,9 @@ arrow::Result<RowCoercion> RowCoercion::Make(const TableSchema& schema,
   ARROW_RETURN_NOT_OK(CheckNames(schema, input));
   RowCoercion coercion;
   coercion.schema_ = schema.ToArrow();
+  // Arrow makes a schema's fingerprint when it is first compared: better once here than by all the
+  // lanes that come first.
+  static_cast<void>(coercion.schema_->fingerprint());
   for (const TableColumn& column : schema.columns) {
     const arrow::Field& field = *column.field;
     const int source = input.GetFieldIndex(field.name());
