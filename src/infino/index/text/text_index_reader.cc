@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
@@ -168,22 +169,23 @@ arrow::Result<ByteRange> TextIndexReader::DictionaryBlockAt(uint64_t value) cons
 arrow::Result<std::optional<ByteRange>> TextIndexReader::FindDictionaryBlock(
     std::string_view term) const {
   if (term < summary_.min_term || term > summary_.max_term) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> found, blocks_->FindFloor(term));
+  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> found, dictionary_blocks()->FindFloor(term));
   if (!found.has_value()) return std::nullopt;
   return DictionaryBlockAt(*found);
 }
 
 arrow::Result<std::vector<ByteRange>> TextIndexReader::FindDictionaryBlocks(
     std::string_view prefix) const {
+  const FstReader& transducer = *dictionary_blocks();
   std::vector<ByteRange> blocks;
   if (prefix > summary_.max_term) return blocks;
   if (prefix < summary_.min_term && !summary_.min_term.starts_with(prefix)) return blocks;
-  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> floor, blocks_->FindFloor(prefix));
+  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> floor, transducer.FindFloor(prefix));
   if (floor.has_value()) {
     ARROW_ASSIGN_OR_RAISE(const ByteRange block, DictionaryBlockAt(*floor));
     blocks.push_back(block);
   }
-  FstReader::Cursor cursor = blocks_->MakeCursor();
+  FstReader::Cursor cursor = transducer.MakeCursor();
   ARROW_RETURN_NOT_OK(cursor.Seek(prefix));
   while (cursor.valid() && cursor.key().starts_with(prefix)) {
     ARROW_ASSIGN_OR_RAISE(const ByteRange block, DictionaryBlockAt(cursor.value()));

@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/checksum.h"
 #include "infino/common/ids.h"
