@@ -48,13 +48,14 @@ struct ConnectOptions {
   std::optional<uint64_t> memory_budget_bytes = std::nullopt;
 
   /// What all builders of an append may hold together, in bytes. What keyword indexes hold above
-  /// their part goes to `scratch_dir`; a superfile that fills its part is ended, and the next one
-  /// started. It never fails an append.
+  /// their part goes to `scratch_dir`, and so does a superfile of more than a few MiB, which is
+  /// ended when it is as long as its part, and the next one started. It never fails an append.
   uint64_t build_memory_bytes = uint64_t{1} << 30;
 
   /// Existing folder on a local disk for what an append holds neither in memory nor in the store
-  /// yet: about the size of the index data that it builds at a time, gone when it ends. Unset: the
-  /// system's folder for temporary files. Used only by appends that are too large for their memory.
+  /// yet: about the size of the superfiles and the index data that it builds at a time, gone when
+  /// it ends. Unset: the system's folder for temporary files. Used only by appends whose superfiles
+  /// get larger than 8 MiB, or less where memory is short.
   std::optional<std::string> scratch_dir;
 
   /// Memory for ranges and opened superfiles, in bytes.

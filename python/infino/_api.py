@@ -346,8 +346,8 @@ def connect(
 
     `connection_memory_budget_bytes` makes an append fail instead of holding more;
     `build_memory_bytes` (1 GiB) is what building superfiles may hold before it puts index data into
-    `scratch_dir` (the system's folder for temporary files), and before it ends a superfile and
-    starts the next. `freshness`: how many seconds old a table's version may be before a query looks for a
+    `scratch_dir` (the system's folder for temporary files), where superfiles of more than 8 MiB go
+    too, and how long superfiles get before the next one starts. `freshness`: how many seconds old a table's version may be before a query looks for a
     newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
     `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
     accepted everywhere.

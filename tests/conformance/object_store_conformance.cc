@@ -236,6 +236,7 @@ TEST_P(ObjectStoreConformance, AnImpossiblePathIsInvalid) {
     EXPECT_THAT(Wait(store_->PutIfMatch(path, Bytes("x"), {})),
                 IsError(ErrorKind::kInvalidArgument))
         << path;
+    EXPECT_THAT(Wait(store_->BeginUpload(path)), IsError(ErrorKind::kInvalidArgument)) << path;
     EXPECT_THAT(WaitDone(store_->Delete(path)), IsError(ErrorKind::kInvalidArgument)) << path;
   }
   EXPECT_THAT(Wait(store_->List("a/../")), IsError(ErrorKind::kInvalidArgument));
@@ -331,6 +332,85 @@ TEST_P(ObjectStoreConformance, PutAllTakesHundreds) {
               HasValue(testing::AllOf(testing::SizeIs(200), testing::Each(PutOutcome::kWritten))));
   EXPECT_EQ(Paths(*store_, "data/").size(), 200);
   EXPECT_EQ(Text(*store_, "data/137"), "137");
+}
+
+TEST_P(ObjectStoreConformance, AnUploadBecomesOneObjectOfAllItsParts) {
+  const auto part = Bytes(RandomText(kUploadPartBytes, TestSeed()));
+  const auto other = Bytes(RandomText(kUploadPartBytes, TestSeed() + 1));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto upload, Wait(store_->BeginUpload("new/folder/u")));
+  // In any order, and one of them again.
+  INFINO_ASSERT_OK(WaitDone(upload->PutPart(2, Bytes("end"))));
+  const arrow::Future<> first = upload->PutPart(0, part);
+  const arrow::Future<> second = upload->PutPart(1, other);
+  INFINO_ASSERT_OK(WaitDone(first));
+  INFINO_ASSERT_OK(WaitDone(second));
+  INFINO_ASSERT_OK(WaitDone(upload->PutPart(1, other)));
+  EXPECT_THAT(Wait(store_->Get("new/folder/u")), IsError(ErrorKind::kNotFound));
+  EXPECT_THAT(Paths(*store_, ""), IsEmpty());
+  EXPECT_THAT(Wait(upload->Complete(3)), HasValue(PutOutcome::kWritten));
+  EXPECT_TRUE(Text(*store_, "new/folder/u") == part->ToString() + other->ToString() + "end");
+  INFINO_EXPECT_OK(WaitDone(upload->Abort()));
+  EXPECT_THAT(Paths(*store_, ""), ElementsAre("new/folder/u"));
+}
+
+TEST_P(ObjectStoreConformance, AnUploadDoesNotReplaceAnObject) {
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto upload, Wait(store_->BeginUpload("t/u")));
+  INFINO_ASSERT_OK(WaitDone(upload->PutPart(0, Bytes("second"))));
+  ASSERT_EQ(Put(*store_, "t/u", "first"), PutOutcome::kWritten);
+  EXPECT_THAT(Wait(upload->Complete(1)), HasValue(PutOutcome::kPreconditionFailed));
+  EXPECT_EQ(Text(*store_, "t/u"), "first");
+  EXPECT_THAT(Paths(*store_, ""), ElementsAre("t/u"));
+}
+
+TEST_P(ObjectStoreConformance, NothingIsLeftOfAnUploadThatWasGivenUp) {
+  for (const bool aborts : {true, false}) {
+    INFINO_ASSERT_OK_AND_ASSIGN(auto upload, Wait(store_->BeginUpload("t/u")));
+    INFINO_ASSERT_OK(WaitDone(upload->PutPart(0, Bytes("x"))));
+    if (aborts) {
+      INFINO_ASSERT_OK(WaitDone(upload->Abort()));
+      INFINO_EXPECT_OK(WaitDone(upload->Abort()));
+      EXPECT_THAT(Wait(upload->Complete(1)), IsError(ErrorKind::kInvalidArgument));
+    }
+    upload.reset();
+    EXPECT_THAT(Wait(store_->Get("t/u")), IsError(ErrorKind::kNotFound));
+    EXPECT_THAT(Paths(*store_, ""), IsEmpty());
+  }
+  EXPECT_EQ(Put(*store_, "t/u", "y"), PutOutcome::kWritten);
+}
+
+TEST_P(ObjectStoreConformance, AnUploadOfOtherPartsThanItSaysIsInvalid) {
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto upload, Wait(store_->BeginUpload("u")));
+  EXPECT_THAT(Wait(upload->Complete(0)), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(WaitDone(upload->PutPart(-1, Bytes("x"))), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(WaitDone(upload->PutPart(0, Bytes(""))), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(WaitDone(upload->PutPart(0, Bytes(std::string(kUploadPartBytes + 1, 'x')))),
+              IsError(ErrorKind::kInvalidArgument));
+  INFINO_ASSERT_OK(WaitDone(upload->PutPart(1, Bytes("end"))));
+  EXPECT_THAT(Wait(upload->Complete(1)), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(Wait(upload->Complete(2)), IsError(ErrorKind::kInvalidArgument));
+  INFINO_ASSERT_OK(WaitDone(upload->PutPart(0, Bytes("short"))));
+  EXPECT_THAT(Wait(upload->Complete(2)), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(Paths(*store_, ""), IsEmpty());
+}
+
+TEST_P(ObjectStoreConformance, OfRacingUploadsExactlyOneWins) {
+  constexpr int kWriters = 8;
+  INFINO_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<WorkPool> pool, WorkPool::Make(kWriters));
+  std::atomic<int> winners = 0;
+  std::atomic<int64_t> winner = -1;
+  INFINO_ASSERT_OK(ParallelFor(pool.get(), kWriters, [&](int64_t i) -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto upload, Wait(store_->BeginUpload("race/u")));
+    ARROW_RETURN_NOT_OK(WaitDone(upload->PutPart(0, Bytes("by " + std::to_string(i)))));
+    ARROW_ASSIGN_OR_RAISE(const PutOutcome outcome, Wait(upload->Complete(1)));
+    if (outcome == PutOutcome::kWritten) {
+      ++winners;
+      winner = i;
+    }
+    return arrow::Status::OK();
+  }));
+  EXPECT_EQ(winners, 1);
+  EXPECT_EQ(Text(*store_, "race/u"), "by " + std::to_string(winner));
+  EXPECT_THAT(Paths(*store_, ""), ElementsAre("race/u"));
 }
 
 TEST_P(ObjectStoreConformance, OfRacingCreatorsExactlyOneWins) {

@@ -28,8 +28,10 @@ namespace infino {
 namespace {
 
 constexpr std::array<std::string_view, kStoreOpCount> kOpNames = {
-    "get",          "get_if_changed", "get_range", "head", "put_if_absent", "put_all_if_absent",
-    "put_if_match", "list",           "delete"};
+    "get",           "get_if_changed",    "get_range",    "head",
+    "put_if_absent", "put_all_if_absent", "put_if_match", "list",
+    "delete",        "begin_upload",      "put_part",     "complete_upload",
+    "abort_upload"};
 
 size_t OrdinalOf(StoreOp op) {
   return static_cast<size_t>(op);
@@ -37,7 +39,7 @@ size_t OrdinalOf(StoreOp op) {
 
 bool IsPut(StoreOp op) {
   return op == StoreOp::kPutIfAbsent || op == StoreOp::kPutAllIfAbsent ||
-         op == StoreOp::kPutIfMatch;
+         op == StoreOp::kPutIfMatch || op == StoreOp::kCompleteUpload;
 }
 
 arrow::Status Injected(StoreOp op, std::string_view path) {
@@ -57,6 +59,10 @@ void Echo(PutResult& result) {
 
 void Echo(std::vector<PutOutcome>& outcomes) {
   std::ranges::fill(outcomes, PutOutcome::kPreconditionFailed);
+}
+
+void Echo(PutOutcome& outcome) {
+  outcome = PutOutcome::kPreconditionFailed;
 }
 
 template <typename T>
@@ -184,6 +190,44 @@ arrow::Future<std::vector<PutOutcome>> FaultyStore::PutAllIfAbsent(
       [store = store_, objects = std::move(objects)] { return store->PutAllIfAbsent(objects); });
 }
 
+class FaultyStore::Upload final : public ObjectUpload {
+ public:
+  Upload(FaultyStore& store, std::string path, std::shared_ptr<ObjectUpload> upload)
+      : store_(store), path_(std::move(path)), upload_(std::move(upload)) {}
+
+  arrow::Future<> PutPart(int64_t number, std::shared_ptr<arrow::Buffer> bytes) override {
+    return store_.Run<arrow::internal::Empty>(StoreOp::kPutPart, path_,
+                                              [upload = upload_, number, bytes = std::move(bytes)] {
+                                                return upload->PutPart(number, bytes);
+                                              });
+  }
+
+  arrow::Future<PutOutcome> Complete(int64_t part_count) override {
+    return store_.Run<PutOutcome>(StoreOp::kCompleteUpload, path_, [upload = upload_, part_count] {
+      return upload->Complete(part_count);
+    });
+  }
+
+  arrow::Future<> Abort() override {
+    return store_.Run<arrow::internal::Empty>(StoreOp::kAbortUpload, path_,
+                                              [upload = upload_] { return upload->Abort(); });
+  }
+
+ private:
+  FaultyStore& store_;
+  const std::string path_;
+  const std::shared_ptr<ObjectUpload> upload_;
+};
+
+arrow::Future<std::shared_ptr<ObjectUpload>> FaultyStore::BeginUpload(std::string_view path) {
+  return Run<std::shared_ptr<ObjectUpload>>(StoreOp::kBeginUpload, path,
+                                            [&] { return store_->BeginUpload(path); })
+      .Then([this, path = std::string(path)](
+                const std::shared_ptr<ObjectUpload>& upload) -> std::shared_ptr<ObjectUpload> {
+        return std::make_shared<Upload>(*this, path, upload);
+      });
+}
+
 arrow::Future<PutResult> FaultyStore::PutIfMatch(std::string_view path,
                                                  std::shared_ptr<arrow::Buffer> bytes,
                                                  const ObjectVersion& expected) {
@@ -289,6 +333,50 @@ arrow::Future<std::vector<PutOutcome>> AssertingStore::PutAllIfAbsent(
     std::vector<StagedObject> objects) {
   for (const StagedObject& object : objects) CheckStaged(object.path, *object.bytes);
   return ForwardingStore::PutAllIfAbsent(std::move(objects));
+}
+
+class AssertingStore::Upload final : public ObjectUpload {
+ public:
+  Upload(AssertingStore& store, std::string path, std::shared_ptr<ObjectUpload> upload)
+      : store_(store), path_(std::move(path)), upload_(std::move(upload)) {}
+
+  arrow::Future<> PutPart(int64_t number, std::shared_ptr<arrow::Buffer> bytes) override {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [at, is_new] = parts_.emplace(number, ContentOf(*bytes));
+      if (!is_new && at->second != ContentOf(*bytes)) {
+        store_.report_("part of " + path_ + " sent again with other bytes");
+      }
+    }
+    return upload_->PutPart(number, std::move(bytes));
+  }
+
+  arrow::Future<PutOutcome> Complete(int64_t part_count) override {
+    std::string content;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [number, part] : parts_) content += part;
+    }
+    store_.CheckStaged(path_, *arrow::Buffer::FromString(std::move(content)));
+    return upload_->Complete(part_count);
+  }
+
+  arrow::Future<> Abort() override { return upload_->Abort(); }
+
+ private:
+  AssertingStore& store_;
+  const std::string path_;
+  const std::shared_ptr<ObjectUpload> upload_;
+  std::mutex mutex_;
+  std::map<int64_t, std::string> parts_;
+};
+
+arrow::Future<std::shared_ptr<ObjectUpload>> AssertingStore::BeginUpload(std::string_view path) {
+  return ForwardingStore::BeginUpload(path).Then(
+      [this, path = std::string(path)](
+          const std::shared_ptr<ObjectUpload>& upload) -> std::shared_ptr<ObjectUpload> {
+        return std::make_shared<Upload>(*this, path, upload);
+      });
 }
 
 arrow::Future<PutResult> AssertingStore::PutIfMatch(std::string_view path,

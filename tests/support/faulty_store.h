@@ -32,8 +32,12 @@ enum class StoreOp : uint8_t {
   kPutIfMatch,
   kList,
   kDelete,
+  kBeginUpload,
+  kPutPart,
+  kCompleteUpload,
+  kAbortUpload,
 };
-inline constexpr size_t kStoreOpCount = 9;
+inline constexpr size_t kStoreOpCount = 13;
 
 [[nodiscard]] std::string_view NameOf(StoreOp op);
 
@@ -61,7 +65,7 @@ class FaultPlan {
 
 /// Wraps a store and makes it fail, by seed. Deterministic as long as calls come from one thread
 /// and the store below returns finished futures; thread-safe. REQUIRES (of the store below):
-/// finished futures, as the memory store's.
+/// finished futures, as the memory store's. Outlives its uploads.
 class FaultyStore final : public ObjectStore {
  public:
   FaultyStore(std::shared_ptr<ObjectStore> store, uint64_t seed, FaultPlan plan);
@@ -75,6 +79,7 @@ class FaultyStore final : public ObjectStore {
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override;
   arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(std::vector<StagedObject> objects) override;
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override;
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override;
   arrow::Future<std::vector<ObjectInfo>> List(std::string_view prefix) override;
@@ -97,6 +102,8 @@ class FaultyStore final : public ObjectStore {
   [[nodiscard]] std::vector<std::string> Trace() const;
 
  private:
+  class Upload;
+
   enum class Fault : uint8_t { kNone, kFailBefore, kLoseAnswer, kDelayPut, kEcho };
 
   /// A put that was sent and not answered. It meets its condition when it lands.
@@ -117,9 +124,9 @@ class FaultyStore final : public ObjectStore {
   std::vector<std::string> trace_;
 };
 
-/// Wraps a store and checks that its callers keep the contract:
+/// Wraps a store, and outlives its uploads, and checks that its callers keep the contract:
 /// - only swapped paths (pointer and catalog) get PutIfMatch;
-/// - no staged path is ever put with two different contents;
+/// - no staged path is ever put with two different contents, at once or in parts;
 /// - a swapped object never repeats the bytes of an earlier version of itself;
 /// - no range is negative, and no swapped object is read by ranges.
 class AssertingStore final : public ForwardingStore {
@@ -136,11 +143,13 @@ class AssertingStore final : public ForwardingStore {
   arrow::Future<PutResult> PutIfAbsent(std::string_view path,
                                        std::shared_ptr<arrow::Buffer> bytes) override;
   arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(std::vector<StagedObject> objects) override;
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override;
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override;
   arrow::Future<> Delete(std::string_view path) override;
 
  private:
+  class Upload;
   struct Memory;
 
   void CheckStaged(std::string_view path, const arrow::Buffer& bytes);

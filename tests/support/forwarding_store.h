@@ -41,6 +41,10 @@ class ForwardingStore : public ObjectStore {
     return store_->PutAllIfAbsent(std::move(objects));
   }
 
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override {
+    return store_->BeginUpload(path);
+  }
+
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override {
     return store_->PutIfMatch(path, std::move(bytes), expected);

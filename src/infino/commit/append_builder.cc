@@ -38,31 +38,40 @@ constexpr int64_t kRunInputBytes = int64_t{8} << 20;
 constexpr int64_t kSliceRowsMax = int64_t{8} << 10;
 
 /// How the memory of an append is shared out: one share for each builder, one for finished
-/// superfiles on their way, one for everything else. A superfile is ended when its rows, its
-/// indexes and what is left of these in memory fill a share; half of it is what indexes may have in
-/// memory, for the rest of the file is there in the end.
+/// superfiles on their way, one for everything else. Half of a share is what indexes may have in
+/// memory. A superfile is ended when it is as long as a share would be without a budget, so that a
+/// budget makes no crumbs of a table, or when its memory fills a share after all.
 struct Shares {
   int lane_count = 1;
   int64_t share_bytes = 0;
+  int64_t superfile_bytes = 0;
   int64_t text_bytes = 0;
+  int64_t file_bytes = 0;
   int64_t reserve_bytes = 0;
   int64_t slice_bytes = 0;
 
   explicit Shares(const WriterEnvironment& environment) {
     constexpr int64_t kShareMin = int64_t{32} << 20;
     constexpr int kSpareShares = 2;
+    constexpr int64_t kFileMax = int64_t{8} << 20;
+    constexpr int64_t kFilesPerShare = 16;
+    const int threads = environment.pool == nullptr ? 1 : environment.pool->thread_count();
+    const auto lanes_of = [threads](int64_t memory_bytes) {
+      return static_cast<int>(
+          std::clamp<int64_t>(memory_bytes / kShareMin - kSpareShares, 1, std::max(threads, 1)));
+    };
     int64_t total = environment.build_memory_bytes;
+    superfile_bytes = std::max<int64_t>(total / (lanes_of(total) + kSpareShares), 1);
     if (environment.memory_budget_bytes > 0) {
       // Only down to one builder's least share: a smaller budget refuses what does not fit it,
       // rather than cutting the table into crumbs.
       total = std::min(total,
                        std::max(environment.memory_budget_bytes, kShareMin * (1 + kSpareShares)));
     }
-    const int threads = environment.pool == nullptr ? 1 : environment.pool->thread_count();
-    lane_count = static_cast<int>(
-        std::clamp<int64_t>(total / kShareMin - kSpareShares, 1, std::max(threads, 1)));
+    lane_count = lanes_of(total);
     share_bytes = std::max<int64_t>(total / (lane_count + kSpareShares), 1);
     text_bytes = std::max<int64_t>(share_bytes / 2, 1);
+    file_bytes = std::min(share_bytes / kFilesPerShare, kFileMax);
     reserve_bytes = share_bytes;
     if (environment.memory_budget_bytes > 0) {
       // Where a share is most of the budget, indexes leave room for their superfile, and it is away
@@ -228,9 +237,11 @@ void AppendBuilder::StartPipeline(WorkPool* pool) {
                              .folder = destination_.folder,
                              .schema = destination_.schema,
                              .compression = environment_.compression,
+                             .superfile_bytes = shares_.superfile_bytes,
                              .lane_bytes = shares_.share_bytes,
                              .scratch = environment_.scratch,
                              .text_bytes = shares_.text_bytes,
+                             .file_bytes = shares_.file_bytes,
                              .reserve_bytes = shares_.reserve_bytes,
                              .queue_bytes = shares_.share_bytes / 2,
                              .memory_budget_bytes = environment_.memory_budget_bytes});

@@ -12,8 +12,10 @@
 
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/util/functional.h>
 #include <arrow/util/future.h>
 
+#include "infino/commit/file_upload.h"
 #include "infino/commit/row_slices.h"
 #include "infino/commit/staging.h"
 #include "infino/commit/superfile_lane.h"
@@ -37,7 +39,8 @@ int BuildPipeline::AddLane() {
   SuperfileWriterOptions superfiles{.id = {},
                                     .compression = options_.compression,
                                     .scratch = options_.scratch,
-                                    .text_memory_bytes = options_.text_bytes};
+                                    .text_memory_bytes = options_.text_bytes,
+                                    .file_memory_bytes = options_.file_bytes};
   lanes_.push_back(std::make_unique<Lane>(
       SuperfileLane(&options_.schema, std::move(superfiles), options_.random)));
   return static_cast<int>(lanes_.size()) - 1;
@@ -91,8 +94,10 @@ void BuildPipeline::Abandon() {
   }
   std::vector<std::string> paths;
   for (const auto& file : files_) {
-    if (file->bytes == nullptr) paths.push_back(file->path);
+    if (file->bytes == nullptr && file->file == nullptr) paths.push_back(file->path);
   }
+  // Uploads end with their tasks.
+  const auto tasks = std::exchange(tasks_, {});
   for (const auto& file : unconfirmed_) paths.push_back(file->path);
   files_.clear();
   unconfirmed_.clear();
@@ -115,7 +120,8 @@ bool BuildPipeline::CanRun(const Lane& lane) const {
   if (lane.is_running || lane.is_done || !failure_.ok()) return false;
   if (lane.queue.empty() && !is_ending_) return false;
   // A lane that has just ended a superfile starts the next one only into the reserve.
-  return lane.memory_bytes > 0 || uploading_bytes_ <= options_.reserve_bytes;
+  return lane.memory_bytes > 0 || (uploading_bytes_ <= options_.reserve_bytes &&
+                                   file_upload_count_ <= static_cast<int64_t>(lanes_.size()));
 }
 
 void BuildPipeline::ScheduleAll() {
@@ -143,7 +149,7 @@ void BuildPipeline::TellCaller() {
 
 bool BuildPipeline::IsIdle() const {
   const auto is_done = [](const auto& lane) { return lane->is_done; };
-  return uploading_bytes_ == 0 && unconfirmed_.empty() && std::ranges::all_of(lanes_, is_done);
+  return upload_count_ == 0 && unconfirmed_.empty() && std::ranges::all_of(lanes_, is_done);
 }
 
 void BuildPipeline::Account(Lane* lane) {
@@ -185,10 +191,11 @@ void BuildPipeline::Build(Lane* lane, bool is_last, const RowSlice* slice) {
   arrow::Status status;
   if (slice != nullptr) status = lane->builder.Add(*slice);
   const int64_t row_count = lane->builder.row_count();
-  const bool is_full = row_count > 0 && lane->builder.memory_bytes() >= options_.lane_bytes;
+  const bool is_full = row_count > 0 && (lane->builder.memory_bytes() >= options_.lane_bytes ||
+                                         lane->builder.file_bytes() >= options_.superfile_bytes);
   if (status.ok() && (is_full || (is_last && row_count > 0))) {
     {
-      // Here the superfile takes most: once it is finished, only its bytes count.
+      // Here the superfile takes most: once it is finished, only its bytes count, if any.
       const Lock lock(mutex_);
       Account(lane);
       if (!failure_.ok()) return;
@@ -201,9 +208,9 @@ void BuildPipeline::Build(Lane* lane, bool is_last, const RowSlice* slice) {
         const Lock lock(mutex_);
         Retain(*built, file.get());
         files_.push_back(file);
-        if (is_last) kept_bytes_ += file->bytes->size();
+        if (is_last && file->bytes != nullptr) kept_bytes_ += file->bytes->size();
       }
-      if (!is_last) Upload(std::move(file));
+      if (!is_last || file->bytes == nullptr) Upload(file);
     }
   }
   if (status.ok()) return;
@@ -216,7 +223,8 @@ void BuildPipeline::Retain(const BuiltSuperfile& built, AppendedSuperfile* file)
   file->superfile.entry = MakeEntry(built.summary, options_.schema.schema_id);
   file->path = SuperfilePath(options_.folder, built.summary.id);
   file->bytes = built.bytes;
-  built_bytes_ += static_cast<uint64_t>(built.bytes->size());
+  file->file = built.file;
+  built_bytes_ += static_cast<uint64_t>(built.summary.size_bytes);
   // Filters stay here until the commit writes them all into one object. They only save reads, so
   // an append of very many superfiles does without those that don't fit.
   int64_t filter_bytes = 0;
@@ -226,30 +234,69 @@ void BuildPipeline::Retain(const BuiltSuperfile& built, AppendedSuperfile* file)
   file->superfile.filters = built.term_filters;
 }
 
-void BuildPipeline::Upload(std::shared_ptr<AppendedSuperfile> file) {
+int BuildPipeline::parts_in_memory() const {
+  return options_.reserve_bytes < kUploadPartBytes * 4 ? 1 : 2;
+}
+
+int64_t BuildPipeline::UploadBytes(const AppendedSuperfile& file) const {
+  if (file.bytes != nullptr) return file.bytes->size();
+  return std::min(file.file->size(), kUploadPartBytes * parts_in_memory());
+}
+
+arrow::Status BuildPipeline::SpawnTask(arrow::internal::FnOnce<void()> task) {
+  const Lock lock(mutex_);
+  ARROW_RETURN_NOT_OK(failure_);
+  if (options_.pool != nullptr) {
+    return FromForeign(options_.pool->executor()->Spawn(std::move(task)),
+                       "append: can't start work");
+  }
+  tasks_.push_back(std::move(task));
+  TellCaller();
+  return arrow::Status::OK();
+}
+
+arrow::Future<PutOutcome> BuildPipeline::Put(const AppendedSuperfile& file) {
+  if (file.bytes == nullptr) {
+    return UploadFile(options_.store, file.path, file.file,
+                      {.spawn = [self = shared_from_this()](
+                                    auto task) { return self->SpawnTask(std::move(task)); },
+                       .parts_in_memory = parts_in_memory()});
+  }
+  return options_.store->PutIfAbsent(file.path, file.bytes).Then([](const PutResult& put) {
+    return put.outcome;
+  });
+}
+
+void BuildPipeline::Upload(const std::shared_ptr<AppendedSuperfile>& file) {
   {
     const Lock lock(mutex_);
-    uploading_bytes_ += file->bytes->size();
+    uploading_bytes_ += UploadBytes(*file);
+    ++upload_count_;
+    if (file->file != nullptr) ++file_upload_count_;
   }
-  arrow::Future<PutResult> put = options_.store->PutIfAbsent(file->path, file->bytes);
-  put.AddCallback([self = shared_from_this(), file = std::move(file)](
-                      const arrow::Result<PutResult>& result) { self->EndUpload(file, result); });
+  Put(*file).AddCallback(
+      [self = shared_from_this(), file](const arrow::Result<PutOutcome>& outcome) {
+        self->EndUpload(file, outcome);
+      });
 }
 
 void BuildPipeline::EndUpload(const std::shared_ptr<AppendedSuperfile>& file,
-                              const arrow::Result<PutResult>& result) {
-  if (result.ok()) INFINO_FAILPOINT("append.superfile_staged");
+                              const arrow::Result<PutOutcome>& outcome) {
+  if (outcome.ok()) INFINO_FAILPOINT("append.superfile_staged");
   const Lock lock(mutex_);
-  uploading_bytes_ -= file->bytes->size();
+  uploading_bytes_ -= UploadBytes(*file);
+  --upload_count_;
+  if (file->file != nullptr) --file_upload_count_;
   if (is_abandoned_) {
     // Nobody waits any more; what can't be deleted is left to the garbage collection.
     static_cast<void>(options_.store->Delete(file->path));
     return;
   }
-  if (!result.ok()) {
-    Fail(result.status());
-  } else if (result->outcome == PutOutcome::kWritten) {
+  if (!outcome.ok()) {
+    Fail(outcome.status());
+  } else if (*outcome == PutOutcome::kWritten) {
     file->bytes = nullptr;
+    file->file = nullptr;
   } else {
     unconfirmed_.push_back(file);
   }
@@ -261,16 +308,28 @@ arrow::Status BuildPipeline::ConfirmUploads(Lock* lock, const StopCondition& sto
   while (failure_.ok() && !unconfirmed_.empty()) {
     const std::shared_ptr<AppendedSuperfile> file = unconfirmed_.back();
     lock->unlock();
-    const arrow::Status confirmed = ConfirmStaged(*options_.store, file->path, *file->bytes, stop);
+    const arrow::Status confirmed =
+        file->bytes != nullptr ? ConfirmStaged(*options_.store, file->path, *file->bytes, stop)
+                               : ConfirmStaged(*options_.store, file->path, *file->file, stop);
     lock->lock();
     ARROW_RETURN_NOT_OK(confirmed);
     file->bytes = nullptr;
+    file->file = nullptr;
     std::erase(unconfirmed_, file);
   }
   return arrow::Status::OK();
 }
 
 arrow::Status BuildPipeline::Await(Lock* lock, const StopCondition& stop) {
+  if (!tasks_.empty()) {
+    arrow::internal::FnOnce<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock->unlock();
+    std::move(task)();
+    const arrow::Status stopped = CheckStop(stop);
+    lock->lock();
+    return stopped;
+  }
   if (options_.pool == nullptr) {
     const auto ready =
         std::ranges::find_if(lanes_, [this](const auto& lane) { return CanRun(*lane); });

@@ -10,6 +10,7 @@
 #include <arrow/buffer.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/util/functional.h>
 #include <arrow/util/future.h>
 
 #include "infino/commit/row_slices.h"
@@ -25,23 +26,25 @@
 
 namespace infino {
 
-/// A superfile that an append made. Its bytes are null once the store has them.
+/// A superfile that an append made. Both places of its bytes are null once the store has them.
 struct AppendedSuperfile {
   NewSuperfile superfile;
   std::string path;
   std::shared_ptr<arrow::Buffer> bytes;
+  std::shared_ptr<const ScratchFile> file;
 };
 
 /// Builds superfiles from slices of rows on several lanes at once and uploads those that are full,
 /// all within a budget of memory.
 ///
 /// A lane works on one superfile at a time, on whichever pool thread is free, one slice a task; so
-/// no task takes long, none waits, and every lane's ids ascend. A lane whose superfile reaches its
-/// share of the budget ends it, having put into scratch files what keyword indexes hold above their
-/// part of the share; it starts its upload, and goes on with the next one, unless more
-/// finished bytes are under way than the reserve allows: then it pauses until an upload ends. The
-/// superfiles that are not full at the end are handed back with their bytes, to be staged together
-/// with the manifest.
+/// no task takes long, none waits, and every lane's ids ascend. A lane ends a superfile that is as
+/// long as one may get, or whose memory reaches the lane's share of the budget although it went to
+/// scratch files: long superfiles themselves, and what keyword indexes hold above their part of the
+/// share. It starts the upload, part by part from a scratch file, and goes on with the next one,
+/// unless more is under way than the reserve allows, or than one scratch file a lane: then it
+/// pauses until an upload ends. The superfiles in memory that are not full at the end are handed
+/// back with their bytes, to be staged together with the manifest.
 ///
 /// Used by one thread, the caller's, which alone waits. Without a pool it also does the work.
 class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
@@ -53,9 +56,11 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
     std::string folder;        ///< The table's.
     TableSchema schema;
     Compression compression = Compression::kZstd;
+    int64_t superfile_bytes = 0;            ///< About how long a superfile gets.
     int64_t lane_bytes = 0;                 ///< A lane's share.
-    std::shared_ptr<ScratchSpace> scratch;  ///< Null: indexes stay in memory.
+    std::shared_ptr<ScratchSpace> scratch;  ///< Null: all stays in memory.
     int64_t text_bytes = 0;                 ///< What a lane's indexes hold before they go there.
+    int64_t file_bytes = 0;                 ///< How long a superfile in memory gets.
     int64_t reserve_bytes = 0;              ///< For finished superfiles on their way to the store.
     int64_t queue_bytes = 0;                ///< Slices that wait for a lane; one run may exceed it.
     int64_t memory_budget_bytes = 0;        ///< Above it the append fails; 0: none.
@@ -107,9 +112,18 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
   /// One step of a lane: one slice, and the end of a superfile if it is full or the last.
   void Step(Lane* lane);
   void Build(Lane* lane, bool is_last, const RowSlice* slice);
-  void Upload(std::shared_ptr<AppendedSuperfile> file);
+  void Upload(const std::shared_ptr<AppendedSuperfile>& file);
+  [[nodiscard]] arrow::Future<PutOutcome> Put(const AppendedSuperfile& file);
   void EndUpload(const std::shared_ptr<AppendedSuperfile>& file,
-                 const arrow::Result<PutResult>& result);
+                 const arrow::Result<PutOutcome>& outcome);
+
+  /// Of a superfile on its way, what is in memory.
+  [[nodiscard]] int64_t UploadBytes(const AppendedSuperfile& file) const;
+  [[nodiscard]] int parts_in_memory() const;
+
+  /// Has a task of an upload run: by the pool, or the caller when it waits. Fails if there is no
+  /// use in it any more.
+  [[nodiscard]] arrow::Status SpawnTask(arrow::internal::FnOnce<void()> task);
 
   /// Lets the caller help if there is no pool, else sleeps until something changes.
   [[nodiscard]] arrow::Status Await(Lock* lock, const StopCondition& stop);
@@ -123,10 +137,13 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::shared_ptr<AppendedSuperfile>> files_;
   std::vector<std::shared_ptr<AppendedSuperfile>> unconfirmed_;  ///< Their path was taken.
+  std::deque<arrow::internal::FnOnce<void()>> tasks_;            ///< For the caller.
   bool is_ending_ = false;
   bool is_abandoned_ = false;
   int64_t queued_bytes_ = 0;
-  int64_t uploading_bytes_ = 0;
+  int64_t uploading_bytes_ = 0;  ///< In memory.
+  int64_t upload_count_ = 0;
+  int64_t file_upload_count_ = 0;
   int64_t kept_bytes_ = 0;  ///< Of the superfiles that Finish will hand back with their bytes.
   int64_t filter_bytes_ = 0;
   uint64_t built_bytes_ = 0;

@@ -13,7 +13,9 @@
 #include <arrow/status.h>
 #include <arrow/util/future.h>
 
+#include "infino/common/byte_range.h"
 #include "infino/common/log.h"
+#include "infino/common/scratch.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/log.h"
@@ -21,21 +23,41 @@
 #include "infino/storage/object_store.h"
 
 namespace infino {
+namespace {
 
-arrow::Status ConfirmStaged(ObjectStore& store, const std::string& path, const arrow::Buffer& bytes,
-                            const StopCondition& stop) {
+/// Whether `path` holds the `size` bytes that `read` gives by range.
+template <typename Read>
+arrow::Status Confirm(ObjectStore& store, const std::string& path, int64_t size, const Read& read,
+                      const StopCondition& stop) {
   constexpr int64_t kPieceBytes = int64_t{8} << 20;
   const arrow::Status differs = MakeError(
       ErrorKind::kCorrupt, "stage " + path + ": the path is taken by an object of other content");
   ARROW_ASSIGN_OR_RAISE(const ObjectInfo info, Wait(store.Head(path), stop));
-  if (info.size != bytes.size()) return differs;
-  for (int64_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    const int64_t length = std::min(kPieceBytes, bytes.size() - at);
-    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> piece,
-                          Wait(store.GetRange(path, {.offset = at, .length = length}), stop));
-    if (!piece->Equals(arrow::Buffer(bytes.data() + at, length))) return differs;
+  if (info.size != size) return differs;
+  for (int64_t at = 0; at < size; at += kPieceBytes) {
+    const ByteRange range{.offset = at, .length = std::min(kPieceBytes, size - at)};
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> found,
+                          Wait(store.GetRange(path, range), stop));
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> sent, read(range));
+    if (!found->Equals(*sent)) return differs;
   }
   return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Status ConfirmStaged(ObjectStore& store, const std::string& path, const arrow::Buffer& bytes,
+                            const StopCondition& stop) {
+  const auto read = [&](ByteRange range) -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
+    return std::make_shared<arrow::Buffer>(bytes.data() + range.offset, range.length);
+  };
+  return Confirm(store, path, bytes.size(), read, stop);
+}
+
+arrow::Status ConfirmStaged(ObjectStore& store, const std::string& path, const ScratchFile& file,
+                            const StopCondition& stop) {
+  const auto read = [&](ByteRange range) { return file.Read(range); };
+  return Confirm(store, path, file.size(), read, stop);
 }
 
 arrow::Status StageAll(ObjectStore& store, std::vector<StagedObject> objects,

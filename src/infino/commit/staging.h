@@ -8,6 +8,7 @@
 #include <arrow/buffer.h>
 #include <arrow/status.h>
 
+#include "infino/common/scratch.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
 
@@ -22,6 +23,10 @@ namespace infino {
 /// OK if `path` holds exactly `bytes`, kCorrupt if it doesn't. Blocks in Wait.
 [[nodiscard]] arrow::Status ConfirmStaged(ObjectStore& store, const std::string& path,
                                           const arrow::Buffer& bytes, const StopCondition& stop);
+
+/// The same for what is in a scratch file.
+[[nodiscard]] arrow::Status ConfirmStaged(ObjectStore& store, const std::string& path,
+                                          const ScratchFile& file, const StopCondition& stop);
 
 /// Deletes staged objects that no version names or ever will, waiting a second at most. What it
 /// can't delete is left to the garbage collection.

@@ -39,6 +39,10 @@ int64_t SuperfileLane::memory_bytes() const {
   return writer_ == nullptr ? 0 : writer_->memory_bytes();
 }
 
+int64_t SuperfileLane::file_bytes() const {
+  return writer_ == nullptr ? 0 : writer_->file_bytes();
+}
+
 int64_t SuperfileLane::row_count() const {
   return writer_ == nullptr ? 0 : writer_->row_count();
 }

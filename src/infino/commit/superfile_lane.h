@@ -31,6 +31,9 @@ class SuperfileLane {
   /// What the superfile at hand holds in memory, in bytes.
   [[nodiscard]] int64_t memory_bytes() const;
 
+  /// About how long the superfile at hand is going to be, in bytes.
+  [[nodiscard]] int64_t file_bytes() const;
+
   /// Rows of the superfile at hand.
   [[nodiscard]] int64_t row_count() const;
 

@@ -1,5 +1,6 @@
 #include "infino/common/content_hash.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,13 +25,30 @@ arrow::Result<ContentHash> ContentHash::FromHex(std::string_view hex) {
   return hash;
 }
 
-ContentHash Blake3(ByteSpan bytes) {
+struct ContentHasher::State {
+  State() { blake3_hasher_init(&hasher); }
+
   blake3_hasher hasher;
-  blake3_hasher_init(&hasher);
-  blake3_hasher_update(&hasher, bytes.data(), bytes.size());
+};
+
+ContentHasher::ContentHasher() : state_(std::make_unique<State>()) {}
+
+ContentHasher::~ContentHasher() = default;
+
+void ContentHasher::Add(ByteSpan bytes) {
+  blake3_hasher_update(&state_->hasher, bytes.data(), bytes.size());
+}
+
+ContentHash ContentHasher::Finish() const {
   ContentHash hash;
-  blake3_hasher_finalize(&hasher, hash.bytes.data(), hash.bytes.size());
+  blake3_hasher_finalize(&state_->hasher, hash.bytes.data(), hash.bytes.size());
   return hash;
+}
+
+ContentHash Blake3(ByteSpan bytes) {
+  ContentHasher hasher;
+  hasher.Add(bytes);
+  return hasher.Finish();
 }
 
 }  // namespace infino

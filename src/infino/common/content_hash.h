@@ -3,6 +3,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,24 @@ struct ContentHash {
 };
 
 [[nodiscard]] ContentHash Blake3(ByteSpan bytes);
+
+/// Blake3 of bytes that come piece by piece. Pieces of some KiB go fastest. Single-threaded.
+class ContentHasher {
+ public:
+  ContentHasher();
+  ~ContentHasher();
+  ContentHasher(const ContentHasher&) = delete;
+  ContentHasher& operator=(const ContentHasher&) = delete;
+
+  void Add(ByteSpan bytes);
+
+  /// Of all bytes so far.
+  [[nodiscard]] ContentHash Finish() const;
+
+ private:
+  struct State;
+
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace infino

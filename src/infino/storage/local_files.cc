@@ -72,22 +72,6 @@ int64_t ToNanoseconds(const struct timespec& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-arrow::Status WriteAll(const OpenFile& file, const std::string& path, ByteSpan bytes) {
-  while (!bytes.empty()) {
-    const size_t wanted = std::min(bytes.size(), static_cast<size_t>(kTransferBytes));
-    const ssize_t written =
-        RepeatInterrupted([&] { return write(file.descriptor(), bytes.data(), wanted); });
-    if (written < 0) return ErrnoError(errno, "write", path);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return arrow::Status::OK();
-}
-
-arrow::Status Sync(const OpenFile& file, const std::string& path) {
-  if (RepeatInterrupted([&] { return fsync(file.descriptor()); }) == 0) return arrow::Status::OK();
-  return ErrnoError(errno, "sync", path);
-}
-
 /// A name that no other writer uses now. Left-overs of earlier processes may have it.
 std::string TemporaryName() {
   static std::atomic<uint64_t> counter = 0;
@@ -171,11 +155,29 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(const OpenFile& file, const
   return std::shared_ptr<arrow::Buffer>(*std::move(buffer));
 }
 
+arrow::Status WriteAt(const OpenFile& file, const std::string& path, int64_t offset,
+                      ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const size_t wanted = std::min(bytes.size(), static_cast<size_t>(kTransferBytes));
+    const ssize_t written =
+        RepeatInterrupted([&] { return pwrite(file.descriptor(), bytes.data(), wanted, offset); });
+    if (written < 0) return ErrnoError(errno, "write", path);
+    offset += written;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status SyncFile(const OpenFile& file, const std::string& path) {
+  if (RepeatInterrupted([&] { return fsync(file.descriptor()); }) == 0) return arrow::Status::OK();
+  return ErrnoError(errno, "sync", path);
+}
+
 arrow::Status SyncFolder(const std::string& path) {
   arrow::Result<OpenFile> folder = OpenFile::Open(path, O_RDONLY | O_DIRECTORY);
   if (IsError(folder.status(), ErrorKind::kNotFound)) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(folder.status());
-  return Sync(*folder, path);
+  return SyncFile(*folder, path);
 }
 
 arrow::Status MakeFolders(const std::string& path, std::set<std::string>* parents) {
@@ -201,12 +203,17 @@ TemporaryFile::~TemporaryFile() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-arrow::Result<TemporaryFile> TemporaryFile::Write(const std::string& folder, ByteSpan bytes) {
+arrow::Result<TemporaryFile> TemporaryFile::Make(const std::string& folder, OpenFile* file) {
   std::string path = folder + "/" + TemporaryName();
-  ARROW_ASSIGN_OR_RAISE(const OpenFile file, OpenFile::Open(path, O_WRONLY | O_CREAT | O_EXCL));
-  TemporaryFile temporary(std::move(path));
-  ARROW_RETURN_NOT_OK(WriteAll(file, temporary.path_, bytes));
-  ARROW_RETURN_NOT_OK(Sync(file, temporary.path_));
+  ARROW_ASSIGN_OR_RAISE(*file, OpenFile::Open(path, O_WRONLY | O_CREAT | O_EXCL));
+  return TemporaryFile(std::move(path));
+}
+
+arrow::Result<TemporaryFile> TemporaryFile::Write(const std::string& folder, ByteSpan bytes) {
+  OpenFile file;
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile temporary, Make(folder, &file));
+  ARROW_RETURN_NOT_OK(WriteAt(file, temporary.path_, 0, bytes));
+  ARROW_RETURN_NOT_OK(SyncFile(file, temporary.path_));
   return temporary;
 }
 

@@ -69,6 +69,12 @@ struct FileStamp {
                                                                    const std::string& path,
                                                                    ByteRange range);
 
+/// Writes all of `bytes` at `offset`.
+[[nodiscard]] arrow::Status WriteAt(const OpenFile& file, const std::string& path, int64_t offset,
+                                    ByteSpan bytes);
+
+[[nodiscard]] arrow::Status SyncFile(const OpenFile& file, const std::string& path);
+
 /// Syncs a folder. One that is gone needs no sync.
 [[nodiscard]] arrow::Status SyncFolder(const std::string& path);
 
@@ -87,9 +93,15 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
+  /// Makes an empty file in `folder`, for which `*file` is open; it is for the caller to write and
+  /// sync it. kNotFound if there is no such folder.
+  [[nodiscard]] static arrow::Result<TemporaryFile> Make(const std::string& folder, OpenFile* file);
+
   /// Writes `bytes` to a new file in `folder` and syncs it; kNotFound if there is no such folder.
   [[nodiscard]] static arrow::Result<TemporaryFile> Write(const std::string& folder,
                                                           ByteSpan bytes);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Gives the file the name `target` if nothing has it; else returns false.
   [[nodiscard]] arrow::Result<bool> NameIfFree(const std::string& target);

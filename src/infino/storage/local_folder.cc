@@ -166,15 +166,15 @@ arrow::Result<ObjectInfo> LocalFolder::Head(std::string_view path) {
                     .version = {}};
 }
 
-arrow::Result<TemporaryFile> LocalFolder::WriteTemporary(std::string_view path,
-                                                         const arrow::Buffer& bytes,
-                                                         std::set<std::string>* unsynced) {
+template <typename Make>
+arrow::Result<TemporaryFile> LocalFolder::MakeInFolder(std::string_view path,
+                                                       std::set<std::string>* unsynced,
+                                                       const Make& make) {
   const std::string folder = FileOf(FolderOf(path));
   for (int tries = 0;; ++tries) {
-    arrow::Result<TemporaryFile> written = TemporaryFile::Write(folder, SpanOf(bytes));
-    if (written.ok()) CountSyncs(1);
+    arrow::Result<TemporaryFile> made = make(folder);
     // No folder: either there never was one, or a Delete has just removed it.
-    if (!IsError(written.status(), ErrorKind::kNotFound)) return written;
+    if (!IsError(made.status(), ErrorKind::kNotFound)) return made;
     if (tries >= kPutTriesMax) {
       return MakeError(ErrorKind::kUnavailable,
                        "cannot create " + FileOf(path) + ": its folder is removed again and again");
@@ -186,7 +186,28 @@ arrow::Result<TemporaryFile> LocalFolder::WriteTemporary(std::string_view path,
 arrow::Result<PutOutcome> LocalFolder::Create(std::string_view path, const arrow::Buffer& bytes,
                                               std::set<std::string>* unsynced) {
   ARROW_RETURN_NOT_OK(CheckObjectPath(path));
-  ARROW_ASSIGN_OR_RAISE(TemporaryFile temporary, WriteTemporary(path, bytes, unsynced));
+  const auto write = [&](const std::string& folder) {
+    return TemporaryFile::Write(folder, SpanOf(bytes));
+  };
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile temporary, MakeInFolder(path, unsynced, write));
+  CountSyncs(1);
+  return Name(path, temporary, unsynced);
+}
+
+arrow::Result<TemporaryFile> LocalFolder::MakeTemporary(std::string_view path, OpenFile* file,
+                                                        std::set<std::string>* unsynced) {
+  ARROW_RETURN_NOT_OK(CheckObjectPath(path));
+  return MakeInFolder(path, unsynced,
+                      [&](const std::string& folder) { return TemporaryFile::Make(folder, file); });
+}
+
+arrow::Status LocalFolder::Sync(const OpenFile& file, const TemporaryFile& temporary) {
+  CountSyncs(1);
+  return SyncFile(file, temporary.path());
+}
+
+arrow::Result<PutOutcome> LocalFolder::Name(std::string_view path, TemporaryFile& temporary,
+                                            std::set<std::string>* unsynced) {
   INFINO_FAILPOINT("local_store.temporary_synced");
   ARROW_ASSIGN_OR_RAISE(const bool is_new, temporary.NameIfFree(FileOf(path)));
   INFINO_FAILPOINT("local_store.named");

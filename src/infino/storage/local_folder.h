@@ -19,6 +19,7 @@
 #include "infino/common/byte_range.h"
 #include "infino/storage/local_files.h"
 #include "infino/storage/local_store.h"
+#include "infino/storage/object_path.h"
 #include "infino/storage/object_store.h"
 
 namespace infino::internal {
@@ -83,13 +84,27 @@ class LocalFolder {
                                                  std::set<std::string>* unsynced);
   [[nodiscard]] arrow::Status SyncFolders(const std::set<std::string>& folders);
 
+  /// Create in steps: an empty temporary file to be written and synced, its name, and what is left
+  /// to do if it gets none.
+  [[nodiscard]] arrow::Result<TemporaryFile> MakeTemporary(std::string_view path, OpenFile* file,
+                                                           std::set<std::string>* unsynced);
+  [[nodiscard]] arrow::Result<PutOutcome> Name(std::string_view path, TemporaryFile& temporary,
+                                               std::set<std::string>* unsynced);
+
+  void RemoveFoldersOf(std::string_view path) { RemoveEmptyFolders(FolderOf(path)); }
+
+  /// Syncs what MakeTemporary made.
+  [[nodiscard]] arrow::Status Sync(const OpenFile& file, const TemporaryFile& temporary);
+
   /// Deletes temporary files last written before `before_ms`, and counts them.
   [[nodiscard]] arrow::Result<int64_t> RemoveTemporaries(int64_t before_ms);
 
  private:
-  [[nodiscard]] arrow::Result<TemporaryFile> WriteTemporary(std::string_view path,
-                                                            const arrow::Buffer& bytes,
-                                                            std::set<std::string>* unsynced);
+  /// What `make` makes in the folder of `path`, which is there.
+  template <typename Make>
+  [[nodiscard]] arrow::Result<TemporaryFile> MakeInFolder(std::string_view path,
+                                                          std::set<std::string>* unsynced,
+                                                          const Make& make);
   [[nodiscard]] arrow::Result<PutResult> SwapLocked(std::string_view path,
                                                     const arrow::Buffer& bytes,
                                                     const ObjectVersion& expected);

@@ -24,6 +24,7 @@
 #include "infino/storage/io_pool.h"
 #include "infino/storage/local_files.h"
 #include "infino/storage/local_folder.h"
+#include "infino/storage/local_upload.h"
 #include "infino/storage/object_store.h"
 
 namespace infino {
@@ -86,7 +87,7 @@ class PutAll {
 
 class LocalStore final : public ObjectStore {
  public:
-  LocalStore(std::shared_ptr<LocalFolder> folder, std::unique_ptr<IoPool> pool)
+  LocalStore(std::shared_ptr<LocalFolder> folder, std::shared_ptr<IoPool> pool)
       : folder_(std::move(folder)), pool_(std::move(pool)) {}
 
   arrow::Future<VersionedBytes> Get(std::string_view path) override { return folder_->Get(path); }
@@ -127,6 +128,10 @@ class LocalStore final : public ObjectStore {
     return done;
   }
 
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override {
+    return internal::BeginLocalUpload(folder_, pool_, path);
+  }
+
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override {
     return pool_->Submit<PutResult>(
@@ -146,7 +151,7 @@ class LocalStore final : public ObjectStore {
 
  private:
   const std::shared_ptr<LocalFolder> folder_;
-  const std::unique_ptr<IoPool> pool_;
+  const std::shared_ptr<IoPool> pool_;
 };
 
 /// Absolute, without slashes at the end.

@@ -21,11 +21,12 @@
 #include "infino/error.h"
 #include "infino/storage/object_path.h"
 #include "infino/storage/object_store.h"
+#include "infino/storage/sent_parts.h"
 
 namespace infino {
 namespace {
 
-class MemoryStore final : public ObjectStore {
+class MemoryStore final : public ObjectStore, public std::enable_shared_from_this<MemoryStore> {
  public:
   explicit MemoryStore(std::shared_ptr<Clock> clock) : clock_(std::move(clock)) {}
 
@@ -54,6 +55,10 @@ class MemoryStore final : public ObjectStore {
     return CreateAll(std::move(objects));
   }
 
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override {
+    return Begin(path);
+  }
+
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,
                                       const ObjectVersion& expected) override {
     return Swap(path, std::move(bytes), expected);
@@ -73,6 +78,8 @@ class MemoryStore final : public ObjectStore {
   }
 
  private:
+  class Upload;
+
   struct Object {
     std::shared_ptr<arrow::Buffer> bytes;
     uint64_t version = 0;
@@ -89,6 +96,8 @@ class MemoryStore final : public ObjectStore {
                       .modified_ms = object.modified_ms,
                       .version = VersionOf(object)};
   }
+
+  arrow::Result<std::shared_ptr<ObjectUpload>> Begin(std::string_view path);
 
   arrow::Result<Object> Find(std::string_view path) {
     ARROW_RETURN_NOT_OK(CheckObjectPath(path));
@@ -177,6 +186,58 @@ class MemoryStore final : public ObjectStore {
   std::map<std::string, Object, std::less<>> objects_;
   uint64_t last_version_ = 0;
 };
+
+class MemoryStore::Upload final : public ObjectUpload {
+ public:
+  Upload(std::shared_ptr<MemoryStore> store, std::string path)
+      : store_(std::move(store)), path_(std::move(path)), sent_(path_) {}
+
+  arrow::Future<> PutPart(int64_t number, std::shared_ptr<arrow::Buffer> bytes) override {
+    const arrow::Status status = sent_.Check(number, bytes->size());
+    if (status.ok()) {
+      const std::lock_guard lock(mutex_);
+      parts_.insert_or_assign(number, std::move(bytes));
+      sent_.Add(number, parts_[number]->size());
+    }
+    return arrow::Future<>::MakeFinished(status);
+  }
+
+  arrow::Future<PutOutcome> Complete(int64_t part_count) override { return Join(part_count); }
+
+  arrow::Future<> Abort() override {
+    const std::lock_guard lock(mutex_);
+    parts_.clear();
+    sent_.Clear();
+    return arrow::Future<>::MakeFinished();
+  }
+
+ private:
+  arrow::Result<PutOutcome> Join(int64_t part_count) {
+    const std::lock_guard lock(mutex_);
+    if (outcome_.has_value()) return *outcome_;
+    ARROW_RETURN_NOT_OK(sent_.CheckAll(part_count));
+    arrow::BufferVector parts;
+    for (const auto& [number, bytes] : parts_) parts.push_back(bytes);
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> joined, arrow::ConcatenateBuffers(parts));
+    const std::lock_guard store_lock(store_->mutex_);
+    ARROW_ASSIGN_OR_RAISE(const PutResult put, store_->CreateLocked(path_, std::move(joined)));
+    outcome_ = put.outcome;
+    parts_.clear();
+    return put.outcome;
+  }
+
+  const std::shared_ptr<MemoryStore> store_;
+  const std::string path_;
+  std::mutex mutex_;
+  SentParts sent_;
+  std::map<int64_t, std::shared_ptr<arrow::Buffer>> parts_;
+  std::optional<PutOutcome> outcome_;
+};
+
+arrow::Result<std::shared_ptr<ObjectUpload>> MemoryStore::Begin(std::string_view path) {
+  ARROW_RETURN_NOT_OK(CheckObjectPath(path));
+  return std::make_shared<Upload>(shared_from_this(), std::string(path));
+}
 
 }  // namespace
 

@@ -55,6 +55,7 @@ StoreCounters StoreCounters::Since(const StoreCounters& earlier) const {
           .get_range = get_range - earlier.get_range,
           .head = head - earlier.head,
           .put_if_absent = put_if_absent - earlier.put_if_absent,
+          .upload = upload - earlier.upload,
           .put_if_match = put_if_match - earlier.put_if_match,
           .list = list - earlier.list,
           .remove = remove - earlier.remove,
@@ -68,12 +69,39 @@ StoreCounters StoreMeter::Snapshot() const {
           .get_range = get_range_,
           .head = head_,
           .put_if_absent = put_if_absent_,
+          .upload = upload_,
           .put_if_match = put_if_match_,
           .list = list_,
           .remove = remove_,
           .bytes_read = bytes_read_,
           .bytes_written = bytes_written_};
 }
+
+class MeteredUpload final : public ObjectUpload {
+ public:
+  MeteredUpload(std::shared_ptr<ObjectUpload> upload, std::shared_ptr<StoreMeter> meter)
+      : upload_(std::move(upload)), meter_(std::move(meter)) {}
+
+  arrow::Future<> PutPart(int64_t number, std::shared_ptr<arrow::Buffer> bytes) override {
+    ++meter_->upload_;
+    meter_->bytes_written_ += bytes->size();
+    return upload_->PutPart(number, std::move(bytes));
+  }
+
+  arrow::Future<PutOutcome> Complete(int64_t part_count) override {
+    ++meter_->upload_;
+    return upload_->Complete(part_count);
+  }
+
+  arrow::Future<> Abort() override {
+    ++meter_->upload_;
+    return upload_->Abort();
+  }
+
+ private:
+  const std::shared_ptr<ObjectUpload> upload_;
+  const std::shared_ptr<StoreMeter> meter_;
+};
 
 class MeteredStore final : public ObjectStore {
  public:
@@ -114,6 +142,15 @@ class MeteredStore final : public ObjectStore {
     meter_->put_if_absent_ += static_cast<int64_t>(objects.size());
     for (const StagedObject& object : objects) meter_->bytes_written_ += object.bytes->size();
     return store_->PutAllIfAbsent(std::move(objects));
+  }
+
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override {
+    ++meter_->upload_;
+    return store_->BeginUpload(path).Then(
+        [meter =
+             meter_](const std::shared_ptr<ObjectUpload>& upload) -> std::shared_ptr<ObjectUpload> {
+          return std::make_shared<MeteredUpload>(upload, meter);
+        });
   }
 
   arrow::Future<PutResult> PutIfMatch(std::string_view path, std::shared_ptr<arrow::Buffer> bytes,

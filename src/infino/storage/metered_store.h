@@ -10,13 +10,14 @@ namespace infino {
 
 /// How many requests went to a store, and how many bytes they carried. Requests are counted when
 /// they start, bytes when they arrive; failed requests count too. PutAllIfAbsent counts as one
-/// put_if_absent an object.
+/// put_if_absent an object; of an upload the beginning, every part and the end count.
 struct StoreCounters {
   int64_t get = 0;
   int64_t get_if_changed = 0;
   int64_t get_range = 0;
   int64_t head = 0;
   int64_t put_if_absent = 0;
+  int64_t upload = 0;
   int64_t put_if_match = 0;
   int64_t list = 0;
   int64_t remove = 0;
@@ -24,7 +25,8 @@ struct StoreCounters {
   int64_t bytes_written = 0;  ///< Sent, whether they were accepted or not.
 
   [[nodiscard]] int64_t requests() const {
-    return get + get_if_changed + get_range + head + put_if_absent + put_if_match + list + remove;
+    return get + get_if_changed + get_range + head + put_if_absent + upload + put_if_match + list +
+           remove;
   }
 
   /// What was added since `earlier`.
@@ -40,12 +42,14 @@ class StoreMeter {
 
  private:
   friend class MeteredStore;
+  friend class MeteredUpload;
 
   std::atomic<int64_t> get_ = 0;
   std::atomic<int64_t> get_if_changed_ = 0;
   std::atomic<int64_t> get_range_ = 0;
   std::atomic<int64_t> head_ = 0;
   std::atomic<int64_t> put_if_absent_ = 0;
+  std::atomic<int64_t> upload_ = 0;
   std::atomic<int64_t> put_if_match_ = 0;
   std::atomic<int64_t> list_ = 0;
   std::atomic<int64_t> remove_ = 0;

@@ -52,6 +52,36 @@ struct StagedObject {
   std::shared_ptr<arrow::Buffer> bytes;
 };
 
+/// Every part of an upload but the last has this many bytes: no less than any service asks for.
+inline constexpr int64_t kUploadPartBytes = int64_t{8} << 20;
+
+/// An object that is sent in parts, since it is too large to be in memory. Nobody sees anything of
+/// it before Complete has succeeded. Thread-safe.
+///
+/// An upload that is let go of without Complete or Abort ends as by Abort, as far as that can be
+/// done at once; what a service keeps of it is for its own rules to clear. The same goes for a
+/// killed process.
+class ObjectUpload {
+ public:
+  virtual ~ObjectUpload() = default;
+
+  /// Sends part `number`, counted from 0. Parts may be under way side by side, each with its bytes
+  /// in memory, in any order; a part may be sent again, with the same bytes. kInvalidArgument
+  /// unless `bytes` are some and at most kUploadPartBytes.
+  [[nodiscard]] virtual arrow::Future<> PutPart(int64_t number,
+                                                std::shared_ptr<arrow::Buffer> bytes) = 0;
+
+  /// Creates the object of parts 0 to `part_count` - 1, durably, or reports kPreconditionFailed if
+  /// the path is taken. After kUnavailable it may be called again, and then may find the path taken
+  /// by itself. kInvalidArgument unless just these parts were sent, at least one, all but the last
+  /// of full length. REQUIRES: no part is under way.
+  [[nodiscard]] virtual arrow::Future<PutOutcome> Complete(int64_t part_count) = 0;
+
+  /// Ends the upload and removes its parts. Does nothing to an object that was completed. REQUIRES:
+  /// nothing is under way.
+  [[nodiscard]] virtual arrow::Future<> Abort() = 0;
+};
+
 /// A flat namespace of immutable objects, with one conditional write.
 ///
 /// Paths are UTF-8, '/'-separated and relative to the store's root. A path with an empty, "." or
@@ -91,6 +121,10 @@ class ObjectStore {
   /// does so once a folder.
   [[nodiscard]] virtual arrow::Future<std::vector<PutOutcome>> PutAllIfAbsent(
       std::vector<StagedObject> objects) = 0;
+
+  /// Starts to send an object in parts. Whether the path is taken is found out in the end.
+  [[nodiscard]] virtual arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(
+      std::string_view path) = 0;
 
   /// Replaces the object, durably, if it still is `expected`. An absent object is
   /// kPreconditionFailed too, whatever status code the service gives it.

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@
 
 #include "infino/common/byte_range.h"
 #include "infino/common/clock.h"
+#include "infino/common/content_hash.h"
 #include "infino/common/log.h"
 #include "infino/common/random.h"
 #include "infino/error.h"
@@ -178,6 +181,99 @@ arrow::Future<std::vector<PutOutcome>> SettleAll(const std::shared_ptr<RetryCont
       });
 }
 
+/// An upload whose steps are repeated. It knows the parts that were sent by their hashes.
+class RetryingUpload final : public ObjectUpload,
+                             public std::enable_shared_from_this<RetryingUpload> {
+ public:
+  RetryingUpload(std::shared_ptr<RetryContext> context, std::string path,
+                 std::shared_ptr<ObjectUpload> upload)
+      : context_(std::move(context)), path_(std::move(path)), upload_(std::move(upload)) {}
+
+  arrow::Future<> PutPart(int64_t number, std::shared_ptr<arrow::Buffer> bytes) override {
+    {
+      const std::lock_guard lock(mutex_);
+      sent_.insert_or_assign(number, Part{.size = bytes->size(), .hash = HashOf(*bytes)});
+    }
+    return Retry<arrow::internal::Empty>(
+        [upload = upload_, number, bytes = std::move(bytes)](bool /*is_repeated*/) {
+          return upload->PutPart(number, bytes);
+        });
+  }
+
+  arrow::Future<PutOutcome> Complete(int64_t part_count) override {
+    return Retry<PutOutcome>([self = shared_from_this(), part_count](bool is_repeated) {
+      arrow::Future<PutOutcome> completed = self->upload_->Complete(part_count);
+      if (!is_repeated) return completed;
+      return completed.Then([self](PutOutcome outcome) -> arrow::Future<PutOutcome> {
+        if (outcome == PutOutcome::kWritten) return outcome;
+        return self->Judge();
+      });
+    });
+  }
+
+  arrow::Future<> Abort() override {
+    return Retry<arrow::internal::Empty>(
+        [upload = upload_](bool /*is_repeated*/) { return upload->Abort(); });
+  }
+
+ private:
+  struct Part {
+    int64_t size = 0;
+    ContentHash hash;
+  };
+
+  static ContentHash HashOf(const arrow::Buffer& bytes) {
+    return Blake3({bytes.data(), static_cast<size_t>(bytes.size())});
+  }
+
+  template <typename T>
+  arrow::Future<T> Retry(typename RetriedCall<T>::Attempt attempt) {
+    return std::make_shared<RetriedCall<T>>(context_, std::move(attempt))->Run();
+  }
+
+  /// Whether the object at the path is what was sent.
+  arrow::Future<PutOutcome> Judge() {
+    int64_t size = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [number, part] : sent_) size += part.size;
+    }
+    return Retry<ObjectInfo>([self = shared_from_this()](bool /*is_repeated*/) {
+             return self->context_->store->Head(self->path_);
+           })
+        .Then([self = shared_from_this(), size](const ObjectInfo& info) {
+          if (info.size == size) return self->JudgeFrom(0);
+          return arrow::Future<PutOutcome>(PutOutcome::kPreconditionFailed);
+        });
+  }
+
+  arrow::Future<PutOutcome> JudgeFrom(int64_t number) {
+    Part part;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = sent_.find(number);
+      if (found == sent_.end()) return PutOutcome::kWritten;
+      part = found->second;
+    }
+    const ByteRange range{.offset = number * kUploadPartBytes, .length = part.size};
+    return Retry<std::shared_ptr<arrow::Buffer>>(
+               [self = shared_from_this(), range](bool /*is_repeated*/) {
+                 return self->context_->store->GetRange(self->path_, range);
+               })
+        .Then([self = shared_from_this(), number,
+               hash = part.hash](const std::shared_ptr<arrow::Buffer>& found) {
+          if (HashOf(*found) == hash) return self->JudgeFrom(number + 1);
+          return arrow::Future<PutOutcome>(PutOutcome::kPreconditionFailed);
+        });
+  }
+
+  const std::shared_ptr<RetryContext> context_;
+  const std::string path_;
+  const std::shared_ptr<ObjectUpload> upload_;
+  std::mutex mutex_;
+  std::map<int64_t, Part> sent_;
+};
+
 class RetryingStore final : public ObjectStore {
  public:
   explicit RetryingStore(std::shared_ptr<RetryContext> context) : context_(std::move(context)) {}
@@ -226,6 +322,16 @@ class RetryingStore final : public ObjectStore {
           return put.Then([context, objects](const std::vector<PutOutcome>& outcomes) {
             return SettleAll(context, objects, outcomes);
           });
+        });
+  }
+
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view path) override {
+    using Upload = std::shared_ptr<ObjectUpload>;
+    return Retry<Upload>([store = context_->store, path = std::string(path)](bool) {
+             return store->BeginUpload(path);
+           })
+        .Then([context = context_, path = std::string(path)](const Upload& upload) -> Upload {
+          return std::make_shared<RetryingUpload>(context, path, upload);
         });
   }
 

@@ -20,13 +20,15 @@ struct RetryOptions {
 };
 
 /// Wraps `store` and repeats what failed with kUnavailable: reads, Head, List, Delete, PutIfAbsent
-/// and PutAllIfAbsent. Any other failure, and the last kUnavailable, goes to the caller.
+/// and PutAllIfAbsent, and of an upload every step. Any other failure, and the last kUnavailable,
+/// goes to the caller.
 ///
 /// PutIfMatch passes through once: whether an unanswered swap took place is for PointerStore to
 /// find out.
 ///
 /// An unanswered PutIfAbsent may have landed, so that the next try finds the path taken by itself.
-/// Then the object is read back: equal bytes make it kWritten. This is right for staged objects,
+/// Then the object is read back: equal bytes make it kWritten. So it is with an upload, whose parts
+/// are read back one by one and told by their hashes. This is right for staged objects,
 /// whose names contain their commit or content; a path that several writers race for (the first
 /// pointer of a table) must tell its writers apart by its bytes.
 ///

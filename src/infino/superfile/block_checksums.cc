@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -17,13 +18,24 @@
 namespace infino {
 
 BlockChecksums BlockChecksums::Of(ByteSpan body) {
-  BlockChecksums result;
-  result.body_length_ = static_cast<int64_t>(body.size());
-  constexpr auto kBlock = static_cast<size_t>(kBodyBlockSize);
-  for (size_t start = 0; start < body.size(); start += kBlock) {
-    result.checksums_.push_back(Crc32c(body.subspan(start, std::min(kBlock, body.size() - start))));
+  BlockChecksumsBuilder builder;
+  builder.Add(body);
+  return builder.Finish();
+}
+
+void BlockChecksumsBuilder::Add(ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const int64_t filled = made_.body_length_ % kBodyBlockSize;
+    const size_t taken = std::min(bytes.size(), static_cast<size_t>(kBodyBlockSize - filled));
+    if (filled == 0) made_.checksums_.push_back(Crc32c({}));
+    made_.checksums_.back() = ExtendCrc32c(made_.checksums_.back(), bytes.first(taken));
+    made_.body_length_ += static_cast<int64_t>(taken);
+    bytes = bytes.subspan(taken);
   }
-  return result;
+}
+
+BlockChecksums BlockChecksumsBuilder::Finish() {
+  return std::exchange(made_, {});
 }
 
 arrow::Result<BlockChecksums> BlockChecksums::Parse(ByteReader& in, int64_t body_length) {

@@ -34,8 +34,22 @@ class BlockChecksums {
   [[nodiscard]] int64_t count() const { return static_cast<int64_t>(checksums_.size()); }
 
  private:
+  friend class BlockChecksumsBuilder;
+
   int64_t body_length_ = 0;
   std::vector<uint32_t> checksums_;
+};
+
+/// Makes the checksums of a body that comes piece by piece.
+class BlockChecksumsBuilder {
+ public:
+  void Add(ByteSpan bytes);
+
+  /// Of all bytes so far. The builder is empty afterwards.
+  [[nodiscard]] BlockChecksums Finish();
+
+ private:
+  BlockChecksums made_;
 };
 
 }  // namespace infino

@@ -80,19 +80,23 @@ class WalkedStream final : public arrow::io::InputStream {
   bool ends_after_read_ = false;
 };
 
-uint32_t ChecksumOf(const arrow::Buffer& file, int64_t offset, int64_t length) {
-  return Crc32c(ByteSpan(file.data() + offset, static_cast<size_t>(length)));
+uint32_t ChecksumOf(const arrow::Buffer& group, int64_t offset, int64_t length) {
+  return Crc32c(ByteSpan(group.data() + offset, static_cast<size_t>(length)));
 }
 
-void SetLengthsAndChecksums(const arrow::Buffer& file, int64_t end, ChunkPages& chunk) {
+/// Places are in the row group before, in the file afterwards.
+void SetLengthsAndChecksums(const WrittenRowGroup& group, int64_t end, ChunkPages& chunk) {
   if (chunk.dictionary.length > 0) {
-    chunk.dictionary_checksum = ChecksumOf(file, chunk.dictionary.offset, chunk.dictionary.length);
+    chunk.dictionary_checksum =
+        ChecksumOf(*group.bytes, chunk.dictionary.offset, chunk.dictionary.length);
+    chunk.dictionary.offset += group.offset;
   }
   for (size_t i = 0; i < chunk.pages.size(); ++i) {
     PagePlace& page = chunk.pages[i];
     const int64_t page_end = i + 1 < chunk.pages.size() ? chunk.pages[i + 1].offset : end;
     page.length = static_cast<int32_t>(page_end - page.offset);
-    page.checksum = ChecksumOf(file, page.offset, page.length);
+    page.checksum = ChecksumOf(*group.bytes, page.offset, page.length);
+    page.offset += group.offset;
   }
 }
 
@@ -100,7 +104,7 @@ void SetLengthsAndChecksums(const arrow::Buffer& file, int64_t end, ChunkPages& 
 /// sees every data page's header and has the page passed over.
 arrow::Result<ChunkPages> WalkChunk(const WrittenRowGroup& group,
                                     const parquet::ColumnDescriptor& column, int64_t& start) {
-  auto stream = std::make_shared<WalkedStream>(group.file, start);
+  auto stream = std::make_shared<WalkedStream>(group.bytes, start);
   auto pages = parquet::PageReader::Open(stream, std::numeric_limits<int64_t>::max(), group.codec,
                                          parquet::ReaderProperties(), column);
   ChunkPages chunk;
@@ -125,7 +129,7 @@ arrow::Result<ChunkPages> WalkChunk(const WrittenRowGroup& group,
                                                ", expected=" + std::to_string(group.row_count));
   }
   start = stream->position();
-  SetLengthsAndChecksums(*group.file, start, chunk);
+  SetLengthsAndChecksums(group, start, chunk);
   return chunk;
 }
 
@@ -136,12 +140,12 @@ arrow::Result<std::vector<ChunkPages>> WalkPages(const WrittenRowGroup& group,
                                                  int skipped_leaves) {
   return GuardParquet([&]() -> arrow::Result<std::vector<ChunkPages>> {
     std::vector<ChunkPages> leaves;
-    int64_t position = group.offset;
+    int64_t position = 0;
     for (int leaf = 0; leaf < schema.num_columns(); ++leaf) {
       ARROW_ASSIGN_OR_RAISE(ChunkPages chunk, WalkChunk(group, *schema.Column(leaf), position));
       if (leaf >= skipped_leaves) leaves.push_back(std::move(chunk));
     }
-    if (position != group.file->size()) {
+    if (position != group.bytes->size()) {
       return MakeError(ErrorKind::kInternal, "find the pages of a superfile: bytes left over");
     }
     return leaves;

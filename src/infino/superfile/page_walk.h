@@ -15,8 +15,8 @@ namespace infino {
 
 /// A row group that has just been written.
 struct WrittenRowGroup {
-  std::shared_ptr<arrow::Buffer> file;  ///< All bytes so far.
-  int64_t offset = 0;                   ///< Of the row group.
+  std::shared_ptr<arrow::Buffer> bytes;
+  int64_t offset = 0;  ///< In the file.
   int64_t row_count = 0;
   parquet::Compression::type codec = parquet::Compression::UNCOMPRESSED;
 };

@@ -13,7 +13,6 @@
 #include <arrow/array/array_binary.h>
 #include <arrow/array/builder_decimal.h>
 #include <arrow/buffer.h>
-#include <arrow/io/memory.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
@@ -31,8 +30,6 @@
 
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
-#include "infino/common/checksum.h"
-#include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/text/text_index_builder.h"
@@ -46,6 +43,7 @@
 #include "infino/superfile/parquet_guard.h"
 #include "infino/superfile/row_fetch_map.h"
 #include "infino/superfile/superfile_format.h"
+#include "infino/superfile/superfile_sink.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
 #include "infino/superfile/text_column_writer.h"
@@ -96,8 +94,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
         pages_(options.compression) {}
 
   arrow::Status Open() {
-    ARROW_ASSIGN_OR_RAISE(buffer_, arrow::AllocateResizableBuffer(0));
-    sink_ = std::make_shared<arrow::io::BufferOutputStream>(buffer_);
+    sink_ = std::make_shared<SuperfileSink>(options_.scratch, options_.file_memory_bytes);
+    ARROW_RETURN_NOT_OK(sink_->Open());
     ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(
         file_schema_.get(), *parquet::default_writer_properties(), &parquet_schema_));
     text::TextBuildMemory memory;
@@ -143,8 +141,14 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   }
 
   [[nodiscard]] int64_t memory_bytes() const override {
-    int64_t total = sink_->Tell().ValueOr(0) + (pending_bytes_ * kEncodingShare) +
+    int64_t total = sink_->memory_bytes() + (pending_bytes_ * kEncodingShare) +
                     ids_.memory_bytes() + pages_.memory_bytes();
+    for (const auto& text : texts_) total += text->memory_bytes();
+    return total;
+  }
+
+  [[nodiscard]] int64_t file_bytes() const override {
+    int64_t total = sink_->size() + pending_bytes_ + ids_.memory_bytes() + spilled_bytes();
     for (const auto& text : texts_) total += text->memory_bytes();
     return total;
   }
@@ -167,16 +171,14 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     OpenSection section;
     section.id = options_.id;
     section.row_count = row_count();
-    ARROW_ASSIGN_OR_RAISE(section.body_length, sink_->Tell());
-    region_start_ = section.body_length;
+    section.body_length = sink_->size();
+    ARROW_ASSIGN_OR_RAISE(const BlockChecksums body, sink_->EndBody());
     ByteWriter blocks;
-    BlockChecksums::Of(Written(0)).Encode(blocks);
+    body.Encode(blocks);
     std::vector<std::shared_ptr<arrow::Buffer>> text_parts;
     for (auto& text : texts_) {
       ARROW_ASSIGN_OR_RAISE(FinishedTextColumn finished, text->Finish(*sink_));
-      ARROW_ASSIGN_OR_RAISE(const OpenRegion region,
-                            EndRegion(RegionKind::kText, text->field_id()));
-      section.regions.push_back(region);
+      section.regions.push_back(EndRegion(RegionKind::kText, text->field_id()));
       section.parts.push_back({.kind = PartKind::kText,
                                .field_id = text->field_id(),
                                .bytes = SpanOf(*finished.open_part)});
@@ -188,9 +190,11 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     texts_.clear();
     ARROW_RETURN_NOT_OK(WriteOpenSection(blocks.bytes(), section, summary));
     ARROW_RETURN_NOT_OK(WriteFooter(section, summary));
-    ARROW_ASSIGN_OR_RAISE(built.bytes, sink_->Finish());
-    summary.size_bytes = built.bytes->size();
-    summary.hash = Blake3(SpanOf(*built.bytes));
+    ARROW_ASSIGN_OR_RAISE(SuperfileSink::Finished finished, sink_->Finish());
+    built.bytes = std::move(finished.bytes);
+    built.file = std::move(finished.file);
+    summary.size_bytes = finished.size;
+    summary.hash = finished.hash;
     return built;
   }
 
@@ -257,13 +261,15 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     WrittenRowGroup group;
     group.row_count = table->num_rows();
     group.codec = ToParquet(options_.compression);
-    ARROW_ASSIGN_OR_RAISE(group.offset, sink_->Tell());
+    group.offset = sink_->size();
+    sink_->Hold();
     ARROW_RETURN_NOT_OK(
         FromForeign(GuardParquet([&] { return parquet_->WriteTable(*table, table->num_rows()); }),
                     "write a row group of a superfile"));
-    ARROW_ASSIGN_OR_RAISE(const int64_t end, sink_->Tell());
-    group.file = arrow::SliceBuffer(buffer_, 0, end);
+    group.bytes = sink_->held();
     ARROW_ASSIGN_OR_RAISE(auto leaves, WalkPages(group, *parquet_schema_, /*skipped_leaves=*/1));
+    group.bytes.reset();
+    ARROW_RETURN_NOT_OK(sink_->Release());
     pages_.AddRowGroup(group.row_count, std::move(leaves));
     pending_.clear();
     pending_rows_ = 0;
@@ -283,21 +289,16 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     });
   }
 
-  /// What was written from `offset` on. Valid until the next write.
-  [[nodiscard]] ByteSpan Written(int64_t offset) const {
-    const int64_t end = sink_->Tell().ValueOr(offset);
-    return {buffer_->data() + offset, static_cast<size_t>(end - offset)};
+  /// The region that was written since the last one ended.
+  OpenRegion EndRegion(RegionKind kind, int32_t field_id) {
+    const SuperfileSink::Region region = sink_->EndRegion();
+    return {.kind = kind, .field_id = field_id, .place = region.place, .checksum = region.checksum};
   }
 
-  /// The region that was written since the last one ended.
-  arrow::Result<OpenRegion> EndRegion(RegionKind kind, int32_t field_id) {
-    ARROW_ASSIGN_OR_RAISE(const int64_t end, sink_->Tell());
-    OpenRegion region{.kind = kind,
-                      .field_id = field_id,
-                      .place = {.offset = region_start_, .length = end - region_start_},
-                      .checksum = Crc32c(Written(region_start_))};
-    region_start_ = end;
-    return region;
+  [[nodiscard]] int64_t spilled_bytes() const {
+    int64_t total = 0;
+    for (const auto& text : texts_) total += text->spilled_bytes();
+    return total;
   }
 
   arrow::Status WriteOpenSection(ByteSpan blocks, OpenSection& section, SuperfileSummary& summary) {
@@ -305,8 +306,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     pages_.Encode(row_map);
     if (row_map.size() > kInlineRowMapMax) {
       ARROW_RETURN_NOT_OK(Write(row_map.bytes()));
-      ARROW_ASSIGN_OR_RAISE(const OpenRegion region, EndRegion(RegionKind::kRowMap, 0));
-      section.regions.push_back(region);
+      section.regions.push_back(EndRegion(RegionKind::kRowMap, 0));
     } else {
       section.parts.push_back({.kind = PartKind::kRowMap, .field_id = 0, .bytes = row_map.bytes()});
     }
@@ -318,7 +318,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     section.parts.push_back({.kind = PartKind::kBlockChecksums, .field_id = 0, .bytes = blocks});
     ByteWriter out;
     EncodeOpenSection(section, out);
-    ARROW_ASSIGN_OR_RAISE(summary.open_section.offset, sink_->Tell());
+    summary.open_section.offset = sink_->size();
     summary.open_section.length = static_cast<int64_t>(out.size());
     return Write(out.bytes());
   }
@@ -341,8 +341,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   std::shared_ptr<arrow::Schema> declared_;
   std::shared_ptr<arrow::Schema> file_schema_;
   std::shared_ptr<parquet::SchemaDescriptor> parquet_schema_;
-  std::shared_ptr<arrow::ResizableBuffer> buffer_;  // what sink_ writes to
-  std::shared_ptr<arrow::io::BufferOutputStream> sink_;
+  std::shared_ptr<SuperfileSink> sink_;
   std::unique_ptr<parquet::arrow::FileWriter> parquet_;     // from the first row group on
   std::vector<int> stored_;                                 // ordinals in schema_.columns
   std::vector<std::unique_ptr<ColumnStatsBuilder>> stats_;  // one per stored column
@@ -352,7 +351,6 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   std::vector<std::shared_ptr<arrow::RecordBatch>> pending_;  // the row group to come
   int64_t pending_rows_ = 0;
   int64_t pending_bytes_ = 0;
-  int64_t region_start_ = 0;
 };
 
 }  // namespace

@@ -21,15 +21,18 @@ struct SuperfileWriterOptions {
   SuperfileId id;
   Compression compression = Compression::kZstd;
 
-  /// Where the keyword indexes' memory goes that is above `text_memory_bytes` for all of them
-  /// together; null: nowhere. The file is the same either way.
+  /// Where the file goes from `file_memory_bytes` on, and the keyword indexes' memory that is above
+  /// `text_memory_bytes` for all of them together; null: nowhere. The file is the same either way.
   std::shared_ptr<ScratchSpace> scratch = {};
   int64_t text_memory_bytes = 0;
+  int64_t file_memory_bytes = int64_t{8} << 20;
 };
 
 /// A finished superfile, ready to be put.
 struct BuiltSuperfile {
+  // The file is in one of the two, and the other is null.
   std::shared_ptr<arrow::Buffer> bytes;
+  std::shared_ptr<const ScratchFile> file;
   SuperfileSummary summary;
   std::vector<TermFilter> term_filters;
 };
@@ -51,9 +54,11 @@ class SuperfileWriter {
   /// REQUIRES: `first_id` is above every id added before.
   [[nodiscard]] virtual arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) = 0;
 
-  /// What the writer holds in memory by now, in bytes, and about what Finish needs on top: what is
-  /// in scratch files counts, because it will be in the file.
+  /// What the writer holds in memory by now, in bytes, and about what Finish needs on top.
   [[nodiscard]] virtual int64_t memory_bytes() const = 0;
+
+  /// About how long the file would be if it were finished now.
+  [[nodiscard]] virtual int64_t file_bytes() const = 0;
 
   [[nodiscard]] virtual int64_t row_count() const = 0;
 

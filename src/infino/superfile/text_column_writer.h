@@ -35,10 +35,10 @@ class TextColumnWriter {
 
   [[nodiscard]] arrow::Status Add(const arrow::RecordBatch& rows);
 
-  /// With what is in scratch files and will be in the superfile.
-  [[nodiscard]] int64_t memory_bytes() const {
-    return builder_->memory_bytes() + builder_->spilled_bytes();
-  }
+  [[nodiscard]] int64_t memory_bytes() const { return builder_->memory_bytes(); }
+
+  /// What is in scratch files and will be in the superfile.
+  [[nodiscard]] int64_t spilled_bytes() const { return builder_->spilled_bytes(); }
 
   [[nodiscard]] int32_t field_id() const { return field_id_; }
 

@@ -68,6 +68,10 @@ class LateStore final : public ObjectStore {
     return MakeError(ErrorKind::kInternal, "unused");
   }
 
+  arrow::Future<std::shared_ptr<ObjectUpload>> BeginUpload(std::string_view) override {
+    return MakeError(ErrorKind::kInternal, "unused");
+  }
+
   arrow::Future<PutResult> PutIfMatch(std::string_view, std::shared_ptr<arrow::Buffer>,
                                       const ObjectVersion&) override {
     return MakeError(ErrorKind::kInternal, "unused");

@@ -21,6 +21,7 @@
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
+#include "infino/error.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/row_fetch_map.h"
 #include "infino/superfile/superfile_format.h"
@@ -206,6 +207,88 @@ TEST(SuperfileWriter, IndexesOutOfMemoryChangeNoByte) {
   EXPECT_EQ(scratch->open_files(), 0);
   // The rows of a row group, which both hold, are most of the rest.
   EXPECT_LT(spilled_bytes, held_bytes);
+}
+
+TEST(SuperfileWriter, AFileInScratchHasTheSameBytes) {
+  TableSchema schema =
+      SchemaOf({arrow::field("text", arrow::large_utf8()), arrow::field("n", arrow::int32())});
+  schema.columns[0].text = TextIndexOptions{.positions = true};
+  Random random(TestSeed());
+  const auto build = [&](const SuperfileWriterOptions& options) -> arrow::Result<BuiltSuperfile> {
+    Random rows(TestSeed());
+    ARROW_ASSIGN_OR_RAISE(const auto writer, SuperfileWriter::Make(schema, options));
+    RowId id = kFirstId;
+    for (const int64_t count : {40'000, 30'000, 50'000}) {
+      ARROW_RETURN_NOT_OK(writer->Add(*RandomBatch(schema.ToArrow(), count, rows), id));
+      id = id.Plus(static_cast<uint64_t>(count));
+    }
+    return writer->Finish();
+  };
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto held, build({.id = {}}));
+  for (const int64_t file_bytes :
+       {int64_t{0}, static_cast<int64_t>(random.Below(static_cast<uint64_t>(held.bytes->size()))),
+        held.bytes->size() - 1}) {
+    const auto scratch = std::make_shared<MemoryScratch>();
+    INFINO_ASSERT_OK_AND_ASSIGN(
+        const auto spilled, build({.id = {}, .scratch = scratch, .file_memory_bytes = file_bytes}));
+    SCOPED_TRACE(file_bytes);
+    ASSERT_EQ(spilled.bytes, nullptr);
+    ASSERT_NE(spilled.file, nullptr);
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto bytes,
+                                spilled.file->Read({.offset = 0, .length = spilled.file->size()}));
+    EXPECT_TRUE(bytes->Equals(*held.bytes));
+    EXPECT_EQ(spilled.summary.texts, held.summary.texts);
+    EXPECT_EQ(spilled.summary.open_section, held.summary.open_section);
+    EXPECT_EQ(spilled.summary.size_bytes, bytes->size());
+    EXPECT_EQ(spilled.summary.hash, Blake3(SpanOf(*bytes)));
+  }
+  const auto scratch = std::make_shared<MemoryScratch>();
+  INFINO_ASSERT_OK_AND_ASSIGN(
+      const auto fits,
+      build({.id = {}, .scratch = scratch, .file_memory_bytes = held.bytes->size()}));
+  ASSERT_NE(fits.bytes, nullptr);
+  EXPECT_TRUE(fits.bytes->Equals(*held.bytes));
+  EXPECT_EQ(fits.file, nullptr);
+  EXPECT_EQ(scratch->files(), 0);
+}
+
+TEST(SuperfileWriter, AFileInScratchIsNotInMemory) {
+  const TableSchema schema = SchemaOf({arrow::field("b", arrow::fixed_size_binary(1000))});
+  const auto peak_of =
+      [&](const std::shared_ptr<MemoryScratch>& scratch) -> arrow::Result<int64_t> {
+    Random random(TestSeed());
+    ARROW_ASSIGN_OR_RAISE(
+        const auto writer,
+        SuperfileWriter::Make(
+            schema, {.id = {}, .scratch = scratch, .file_memory_bytes = int64_t{1} << 20}));
+    int64_t peak = 0;
+    for (RowId id = kFirstId; writer->row_count() < 120'000; id = id.Plus(10'000)) {
+      ARROW_RETURN_NOT_OK(writer->Add(*RandomBatch(schema.ToArrow(), 10'000, random), id));
+      peak = std::max(peak, writer->memory_bytes());
+    }
+    EXPECT_GT(writer->file_bytes(), int64_t{80} << 20);
+    return peak;
+  };
+  INFINO_ASSERT_OK_AND_ASSIGN(const int64_t with_scratch,
+                              peak_of(std::make_shared<MemoryScratch>()));
+  INFINO_ASSERT_OK_AND_ASSIGN(const int64_t without, peak_of(nullptr));
+  // A row group that waits to be encoded is 32 MiB, and is counted twice; one that was is 32 MiB.
+  EXPECT_LT(with_scratch, int64_t{140} << 20);
+  EXPECT_GT(without, int64_t{80} << 20);
+  EXPECT_GT(without, with_scratch);
+}
+
+TEST(SuperfileWriter, AScratchFolderThatIsFullIsSaid) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("text", arrow::large_utf8())});
+  const auto scratch = std::make_shared<MemoryScratch>(MemoryScratch::Plan{.bytes_max = 5000});
+  INFINO_ASSERT_OK_AND_ASSIGN(
+      const auto writer,
+      SuperfileWriter::Make(schema, {.id = {}, .scratch = scratch, .file_memory_bytes = 1000}));
+  arrow::Status status = writer->Add(*RandomBatch(schema.ToArrow(), 70'000, random), kFirstId);
+  if (status.ok()) status = writer->Finish().status();
+  ASSERT_THAT(status, IsError(ErrorKind::kResourceExhausted));
+  EXPECT_THAT(status.message(), testing::HasSubstr("/memory"));
 }
 
 TEST(SuperfileWriter, RowGroupsEndByRowsAndByBytes) {
