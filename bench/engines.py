@@ -2,7 +2,7 @@
 
   python engines.py infino|reference|tantivy
 
-Commands: {"op": "build"|"open"|"search"|"count"|"append", …}; each answers with one JSON line.
+Commands: {"op": "build"|"open"|"search"|"count"|"counts"|"append", …}; each answers with one JSON line.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ class Infino:
         import infino
 
         self.module = infino
+        self.index = options.pop("index", {"positions": True})
         self.options = options
         self.table: Any = None
 
     def build(self, path: str, data: pa.Table) -> None:
         connection = self.module.connect(path, **self.options)
-        table = connection.create_table("t", SCHEMA, self.module.IndexSpec().fts("text", positions=True))
+        table = connection.create_table("t", SCHEMA, self.module.IndexSpec().fts("text", **self.index))
         table.append(data)
 
     def open(self, path: str) -> None:
@@ -187,6 +188,8 @@ def main() -> None:
             answer = {"us": (time.perf_counter_ns() - started) / 1000}
         elif command["op"] == "append":
             answer = append(engine, command)
+        elif command["op"] == "counts":
+            answer = {"counts": [engine.count(query, command["mode"]) for query in command["queries"]]}
         else:
             answer = search(engine, command)
         print(json.dumps(answer), flush=True)

@@ -12,3 +12,4 @@ make infino --force-reinstall --no-deps build/wheel/infino-*.whl
 make infino numpy==2.4.6
 make reference infino==0.11.0
 make tantivy 'tantivy==0.27.*'
+make tokens uniseg==0.10.1 babel==2.19.0  # no engine: what bench/tokens.py runs in
