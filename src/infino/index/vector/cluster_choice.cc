@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <arrow/result.h>
@@ -59,17 +59,53 @@ double FractionOf(const RecallCurve& curve, double recall) {
 double RowsWanted(std::span<const SearchedIndex> files, const RecallOptions& options) {
   double rows = 0;
   double passing = 0;
+  double measured = 0;
   double fraction = 0;
   for (const SearchedIndex& file : files) {
     rows += file.index->row_count();
     passing += static_cast<double>(file.passing_rows);
-    if (file.index->row_count() == 0) continue;
+    if (file.index->curve().front() >= 1) continue;  // too small to have one
+    measured += file.index->row_count();
     fraction = std::max(fraction, FractionOf(file.index->curve(), options.target_recall));
   }
-  if (passing <= static_cast<double>(options.scan_all_rows_max) || passing < rows / 2) return rows;
+  if (passing <= static_cast<double>(options.scan_all_rows_max) || passing < rows / 2 ||
+      measured < rows / 2) {
+    return rows;
+  }
   // So many that k pass among them, with some to spare.
   const double for_k = 4 * static_cast<double>(options.k) * rows / passing;
   return std::max(fraction * rows * rows / passing, for_k);
+}
+
+/// How much is to be looked at: so many rows, or what so many reference points have.
+struct Wanted {
+  double rows = 0;
+  std::optional<uint32_t> points;
+};
+
+/// Adds the clusters that one query wants; orders `ranked` by the way.
+void ChooseFor(const PreparedQuery& query, const Wanted& wanted, std::vector<RankedCluster>& ranked,
+               std::vector<std::vector<bool>>& chosen) {
+  for (RankedCluster& cluster : ranked) {
+    cluster.distance = query.list(cluster.point.list).base[cluster.point.place];
+  }
+  std::ranges::sort(ranked, {}, [](const RankedCluster& cluster) {
+    return std::tuple(cluster.distance, cluster.point, cluster.file);
+  });
+  double rows = 0;
+  uint32_t points = 0;
+  std::optional<PointRef> last;
+  for (const RankedCluster& cluster : ranked) {
+    if (last != cluster.point) {
+      const bool enough =
+          wanted.points.has_value() ? points == *wanted.points : rows >= wanted.rows;
+      if (enough) return;
+      ++points;
+      last = cluster.point;
+    }
+    rows += static_cast<double>(cluster.rows);
+    chosen[cluster.file][cluster.ordinal] = true;
+  }
 }
 
 }  // namespace
@@ -80,7 +116,7 @@ double ConfidenceFor(double target_recall) {
     double confidence;
   };
 
-  constexpr std::array<Step, 4> kSteps = {{{0.90, 1.6}, {0.95, 2.0}, {0.99, 2.6}, {0.999, 3.3}}};
+  constexpr std::array<Step, 4> kSteps = {{{0.90, 1.6}, {0.95, 1.9}, {0.99, 2.3}, {0.999, 3.3}}};
   for (const Step& step : kSteps) {
     if (target_recall <= step.recall) return step.confidence;
   }
@@ -116,25 +152,7 @@ arrow::Result<Choice> ChooseClusters(const VectorSpace& space,
     chosen[i].resize(map.clusters().size());
   }
   for (const PreparedQuery& query : queries) {
-    for (RankedCluster& cluster : ranked) {
-      cluster.distance = query.list(cluster.point.list).base[cluster.point.place];
-    }
-    std::ranges::sort(ranked, {}, [](const RankedCluster& cluster) {
-      return std::tuple(cluster.distance, cluster.point, cluster.file);
-    });
-    double rows = 0;
-    uint32_t points = 0;
-    std::optional<PointRef> last;
-    for (const RankedCluster& cluster : ranked) {
-      if (last != cluster.point) {
-        const bool enough = options.nprobe.has_value() ? points == *options.nprobe : rows >= wanted;
-        if (enough) break;
-        ++points;
-        last = cluster.point;
-      }
-      rows += static_cast<double>(cluster.rows);
-      chosen[cluster.file][cluster.ordinal] = true;
-    }
+    ChooseFor(query, {.rows = wanted, .points = options.nprobe}, ranked, chosen);
   }
   for (size_t i = 0; i < files.size(); ++i) {
     choice[i].emplace();

@@ -43,11 +43,12 @@ struct SearchedIndex {
 
 /// Chooses which clusters of each file are scanned for `queries` together: VectorSearchOptions::
 /// clusters, nothing for all. Clusters of all files are ranked together, by the distance of their
-/// reference points; the largest fraction that any file's recall curve asks for counts.
+/// reference points; the largest fraction that any file's recall curve asks for counts. Files too
+/// small to have a curve follow the others, unless they have most of the rows.
 ///
-/// Files that few rows pass are scanned whole as soon as their rows pass in no proportion to the
-/// clusters: a filter that keeps less than half of the rows says nothing about which. A search
-/// that finds fewer than k rows although more pass was unlucky, and is to be repeated with all.
+/// With a filter that keeps less than half of the rows all are scanned: it may keep those of far
+/// clusters alone. A search that finds fewer than k rows although more pass was unlucky, and is to
+/// be repeated with all.
 ///
 /// kInvalidArgument for a recall out of range, nprobe of 0, and a space that lacks a list.
 [[nodiscard]] arrow::Result<std::vector<std::optional<std::vector<uint32_t>>>> ChooseClusters(

@@ -74,22 +74,27 @@ ScanTable::ScanTable(std::span<const float> rotated)
     for (size_t i = 0; i < kGroupDimensions; ++i) {
       const size_t dimension = group * kGroupDimensions + i;
       if (dimension >= rotated.size() || !(step_ > 0)) continue;
-      const auto rounded = static_cast<int32_t>(std::lround(rotated[dimension] / step_));
+      const float scaled = rotated[dimension] / step_;
+      const auto rounded = static_cast<int32_t>(scaled < 0 ? scaled - 0.5F : scaled + 0.5F);
       steps[i] = std::clamp(rounded, -levels_, levels_);
     }
     FillTable(steps, tables_.data() + OffsetOf(group / 2, group % 2));
   }
 }
 
+/// Entry by entry from the one that lacks its highest sign.
 void ScanTable::FillTable(const std::array<int32_t, 4>& steps, uint8_t* table) const {
-  constexpr uint32_t kEntries = 16;
-  for (uint32_t signs = 0; signs < kEntries; ++signs) {
-    int32_t sum = static_cast<int32_t>(kGroupDimensions) * levels_;
-    for (uint32_t i = 0; i < kGroupDimensions; ++i) {
-      sum += (signs >> i & 1U) != 0 ? steps[i] : -steps[i];
-    }
-    table[signs] = static_cast<uint8_t>(sum);
-    table[kEntries + signs] = static_cast<uint8_t>(sum);
+  constexpr size_t kEntries = 16;
+  std::array<int32_t, kEntries> sums{};
+  sums[0] = static_cast<int32_t>(kGroupDimensions) * levels_ -
+            (steps[0] + steps[1] + steps[2] + steps[3]);
+  for (size_t i = 0; i < kGroupDimensions; ++i) {
+    const size_t sign = size_t{1} << i;
+    for (size_t below = 0; below < sign; ++below) sums[sign + below] = sums[below] + 2 * steps[i];
+  }
+  for (size_t signs = 0; signs < kEntries; ++signs) {
+    table[signs] = static_cast<uint8_t>(sums[signs]);
+    table[kEntries + signs] = static_cast<uint8_t>(sums[signs]);
   }
 }
 

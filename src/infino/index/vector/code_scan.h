@@ -40,24 +40,26 @@ class ScanTable {
   /// the rotated query's numbers, each under the sign that the code has for it.
   [[nodiscard]] int32_t bias() const { return bias_; }
 
-  /// Entries of the low half of a code's byte `group`, 16 bytes twice; those of the high half.
-  [[nodiscard]] const uint8_t* low(size_t group) const { return TableAt(group, 0); }
-
-  [[nodiscard]] const uint8_t* high(size_t group) const { return TableAt(group, 1); }
-
- private:
-  /// Two groups stand together, so that one wide load brings the halves of both.
+  /// The size of one table: 16 entries, twice.
   static constexpr size_t kTableBytes = 32;
 
+  /// Entries of the low half of a code's byte `group`; those of the high half. In memory the two
+  /// low ones of groups 0 and 1 come first, then their high ones, and so on by two groups: a wide
+  /// load brings those of both. A last group without another has its low and its high one.
+  [[nodiscard]] const uint8_t* low(size_t group) const {
+    return tables_.data() + OffsetOf(group, 0);
+  }
+
+  [[nodiscard]] const uint8_t* high(size_t group) const {
+    return tables_.data() + OffsetOf(group, 1);
+  }
+
+ private:
   [[nodiscard]] size_t OffsetOf(size_t group, size_t half) const {
     const bool paired = (group | 1U) < code_bytes_;
     const size_t slot = paired ? (group & ~size_t{1}) * 2 + half * 2 + (group & 1U)
                                : (group & ~size_t{1}) * 2 + half;
     return slot * kTableBytes;
-  }
-
-  [[nodiscard]] const uint8_t* TableAt(size_t group, size_t half) const {
-    return tables_.data() + OffsetOf(group, half);
   }
 
   void FillTable(const std::array<int32_t, 4>& steps, uint8_t* table) const;

@@ -24,21 +24,35 @@ struct Sums {
   __m256i second;
 };
 
+/// What is looked up for one byte of 32 codes: both halves' entries, which fit a byte together.
+INFINO_AVX2 inline __m256i Entries(__m256i codes, const uint8_t* low, const uint8_t* high) {
+  const __m256i nibble = _mm256_set1_epi8(0x0F);
+  const __m256i low_bits = _mm256_and_si256(codes, nibble);
+  const __m256i high_bits = _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble);
+  return _mm256_add_epi8(_mm256_shuffle_epi8(Load(low), low_bits),
+                         _mm256_shuffle_epi8(Load(high), high_bits));
+}
+
 /// Codes 2 i are the low, 2 i + 1 the high bytes of words. Words of both are summed up, and so are
 /// the high bytes alone; what those put into the words is taken out in the end.
 INFINO_AVX2 inline Sums SumEntries(const uint8_t* block, const ScanTable& table) {
-  const __m256i nibble = _mm256_set1_epi8(0x0F);
   __m256i words = _mm256_setzero_si256();
   __m256i odd = _mm256_setzero_si256();
   const size_t code_bytes = table.code_bytes();
-  for (size_t group = 0; group < code_bytes; ++group) {
-    const __m256i codes = Load(block + group * kBlockCodes);
-    const __m256i low = _mm256_and_si256(codes, nibble);
-    const __m256i high = _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble);
-    const __m256i entries = _mm256_add_epi8(_mm256_shuffle_epi8(Load(table.low(group)), low),
-                                            _mm256_shuffle_epi8(Load(table.high(group)), high));
-    words = _mm256_add_epi16(words, entries);
-    odd = _mm256_add_epi16(odd, _mm256_srli_epi16(entries, 8));
+  const uint8_t* entry = table.low(0);
+  constexpr size_t kEntry = ScanTable::kTableBytes;
+  size_t group = 0;
+  for (; group + 2 <= code_bytes; group += 2, entry += 4 * kEntry, block += 2 * kBlockCodes) {
+    const __m256i first = Entries(Load(block), entry, entry + 2 * kEntry);
+    const __m256i second = Entries(Load(block + kBlockCodes), entry + kEntry, entry + 3 * kEntry);
+    words = _mm256_add_epi16(words, _mm256_add_epi16(first, second));
+    odd = _mm256_add_epi16(
+        odd, _mm256_add_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8)));
+  }
+  if (group < code_bytes) {
+    const __m256i last = Entries(Load(block), entry, entry + kEntry);
+    words = _mm256_add_epi16(words, last);
+    odd = _mm256_add_epi16(odd, _mm256_srli_epi16(last, 8));
   }
   const __m256i even = _mm256_sub_epi16(words, _mm256_slli_epi16(odd, 8));
   const __m256i low = _mm256_unpacklo_epi16(even, odd);

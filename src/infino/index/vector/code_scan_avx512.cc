@@ -42,17 +42,17 @@ INFINO_AVX512 inline __m512i SumEntries(const uint8_t* block, const ScanTable& t
   __m512i words = _mm512_setzero_si512();
   __m512i odd = _mm512_setzero_si512();
   const size_t code_bytes = table.code_bytes();
+  const uint8_t* entry = table.low(0);
+  constexpr size_t kEntry = ScanTable::kTableBytes;
   size_t group = 0;
-  for (; group + 2 <= code_bytes; group += 2) {
-    const __m512i entries = Entries(Load64(block + group * kBlockCodes), Load64(table.low(group)),
-                                    Load64(table.high(group)));
+  for (; group + 2 <= code_bytes; group += 2, entry += 4 * kEntry, block += 2 * kBlockCodes) {
+    const __m512i entries = Entries(Load64(block), Load64(entry), Load64(entry + 2 * kEntry));
     words = _mm512_add_epi16(words, entries);
     odd = _mm512_add_epi16(odd, _mm512_srli_epi16(entries, 8));
   }
   if (group < code_bytes) {
     // The upper halves of the tables are zero: whatever is looked up there adds nothing.
-    const __m512i entries = Entries(Load32(block + group * kBlockCodes), Load32(table.low(group)),
-                                    Load32(table.high(group)));
+    const __m512i entries = Entries(Load32(block), Load32(entry), Load32(entry + kEntry));
     words = _mm512_add_epi16(words, entries);
     odd = _mm512_add_epi16(odd, _mm512_srli_epi16(entries, 8));
   }

@@ -62,9 +62,9 @@ struct TrainOptions {
   size_t rows_per_point = 32;
 
   /// No more rows than this many a point are looked at; which ones is drawn.
-  size_t sample_rows_per_point = 64;
+  size_t sample_rows_per_point = 40;
 
-  size_t iterations = 10;
+  size_t iterations = 8;
   uint64_t seed = 0;
 };
 

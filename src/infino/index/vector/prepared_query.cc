@@ -74,7 +74,10 @@ PreparedQuery::List PreparedQuery::PrepareList(const VectorSpace& space, size_t 
   const double moved_square = PreciseDot(moved, moved);
   const double centre_product =
       PreciseDot(moved, geometry.centre) + PreciseDot(geometry.centre, geometry.centre);
-  const double spread_unit = confidence * std::abs(slope) * SpreadUnit(dimension);
+  // Without vectors to compare with, a code's distance is its row's: only what rounding the query
+  // did to it is open.
+  const bool compares = space.column().tier != RerankTier::kNone;
+  const double spread_unit = compares ? confidence * std::abs(slope) * SpreadUnit(dimension) : 0.0;
   for (size_t place = 0; place < geometry.squares.size(); ++place) {
     const auto point =
         std::span<const float>(geometry.centred).subspan(place * dimension, dimension);

@@ -37,7 +37,7 @@ constexpr uint32_t kQueries = 256;
 constexpr size_t kNeighbours = 10;
 
 /// What is measured on a sample is kept with some to spare: this part of what a recall lacks.
-constexpr double kReserve = 0.15;
+constexpr double kReserve = 0.25;
 
 /// Rows that are compared exactly for each query: the nearest by their codes.
 constexpr size_t kCandidates = 200;

@@ -1,6 +1,7 @@
 #include "infino/index/vector/rotation.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -8,30 +9,41 @@
 #include <span>
 
 #include "infino/common/random.h"
+#include "infino/index/vector/vector_column.h"
 
 namespace infino::vector {
 namespace {
 
 constexpr uint64_t kWordBits = 64;
 
-/// One step of the transform: pairs that stand `width` apart.
-void Butterflies(std::span<float> numbers, size_t width) {
-  for (size_t start = 0; start < numbers.size(); start += 2 * width) {
-    float* const left = numbers.data() + start;
-    float* const right = left + width;
-    for (size_t i = 0; i < width; ++i) {
-      const float sum = left[i] + right[i];
-      const float difference = left[i] - right[i];
-      left[i] = sum;
-      right[i] = difference;
-    }
+/// One step: the sums and differences of both halves, in turn. After as many steps as the size has
+/// bits, every number is where the usual order of butterflies has it; and a step is one loop over
+/// neighbours, however near the end.
+void SumHalves(const float* in, float* out, size_t half) {
+  for (size_t i = 0; i < half; ++i) {
+    const float sum = in[i] + in[i + half];
+    const float difference = in[i] - in[i + half];
+    out[2 * i] = sum;
+    out[2 * i + 1] = difference;
   }
 }
 
+/// REQUIRES: the size is a power of two, and not above kDimensionMax.
 void Hadamard(std::span<float> numbers) {
-  for (size_t width = 1; width < numbers.size(); width *= 2) Butterflies(numbers, width);
+  std::array<float, kDimensionMax> other;  // filled before it is read
+  const size_t half = numbers.size() / 2;
+  bool moved = false;
+  for (size_t width = numbers.size(); width > 1; width /= 2) {
+    if (moved) {
+      SumHalves(other.data(), numbers.data(), half);
+    } else {
+      SumHalves(numbers.data(), other.data(), half);
+    }
+    moved = !moved;
+  }
   const float norm = 1.0F / std::sqrt(static_cast<float>(numbers.size()));
-  for (float& number : numbers) number *= norm;
+  const float* const from = moved ? other.data() : numbers.data();
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = from[i] * norm;
 }
 
 /// Each coordinate with the one as far from the other end. Were they half the length apart, this

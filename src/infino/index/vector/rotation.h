@@ -18,7 +18,7 @@ namespace infino::vector {
 /// thread-safe.
 class Rotation {
  public:
-  /// REQUIRES: dimension >= 2.
+  /// REQUIRES: dimension is 2 to kDimensionMax.
   Rotation(size_t dimension, uint64_t seed);
 
   [[nodiscard]] size_t dimension() const { return dimension_; }

@@ -80,7 +80,8 @@ double ExactDistance(VectorMetric metric, std::span<const float> left,
   double right_square = 0;
   for (size_t i = 0; i < left.size(); ++i) {
     product += double{left[i]} * right[i];
-    apart += std::pow(double{left[i]} - right[i], 2);
+    const double difference = double{left[i]} - right[i];
+    apart += difference * difference;
     left_square += double{left[i]} * left[i];
     right_square += double{right[i]} * right[i];
   }
@@ -169,9 +170,10 @@ std::vector<DocId> NearestOf(VectorMetric metric, const Vectors& rows,
     if (filter != nullptr && !filter->Passes(doc)) continue;
     all.emplace_back(ExactDistance(metric, query, rows[doc]), doc);
   }
-  std::ranges::sort(all);
+  const size_t count = std::min(k, all.size());
+  std::ranges::partial_sort(all, all.begin() + static_cast<ptrdiff_t>(count));
   std::vector<DocId> docs;
-  for (size_t i = 0; i < std::min(k, all.size()); ++i) docs.push_back(all[i].second);
+  for (size_t i = 0; i < count; ++i) docs.push_back(all[i].second);
   return docs;
 }
 

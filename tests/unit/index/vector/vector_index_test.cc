@@ -93,7 +93,7 @@ TEST(VectorIndex, AScratchFileThatFailsFailsTheBuild) {
 
 TEST(VectorIndex, ItsSizeIsThatOfTheEncoding) {
   Random random(TestSeed() + 2);
-  const Vectors rows = GaussianVectors(random, 4096, 384);
+  const Vectors rows = GaussianVectors(random, 2048, 384);
   const auto bytes_per_row = [&](RerankTier tier) {
     const auto space = SpaceOf({.dimension = 384, .tier = tier}, rows, 64);
     const BuiltVectors built = BuildVectors(space, rows);

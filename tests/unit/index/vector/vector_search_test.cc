@@ -56,8 +56,8 @@ DocFilter RandomFilter(Random& random, uint32_t row_count, double share) {
 TEST(VectorSearch, FindsTheTrueNeighboursOfGaussianNoise) {
   Random random(TestSeed());
   for (const uint32_t dimension : {64U, 128U, 384U}) {
-    const Vectors rows = GaussianVectors(random, 6000, dimension);
-    const Vectors queries = GaussianVectors(random, 40, dimension);
+    const Vectors rows = GaussianVectors(random, 4000, dimension);
+    const Vectors queries = GaussianVectors(random, 25, dimension);
     for (const VectorMetric metric : kMetrics) {
       const auto space = SpaceOf(ColumnOf(dimension, metric), rows, 64);
       const BuiltVectors built = BuildVectors(space, rows);
@@ -265,6 +265,31 @@ TEST(VectorSearch, AWarmSearchReadsNothingAndAnswersTheSame) {
       EXPECT_EQ(hits, cold);
     }
   }
+}
+
+TEST(VectorCache, KeepsNoMoreThanItsBudget) {
+  Random random(TestSeed() + 18);
+  const Vectors rows = GaussianVectors(random, 600, 16);
+  const auto space = SpaceOf(ColumnOf(16), rows, 4);
+  std::vector<BuiltVectors> files;
+  for (int i = 0; i < 4; ++i) files.push_back(BuildVectors(space, rows));
+  // Enough for two of the files.
+  VectorCache cache(files[0].blob->size() * 5 / 2);
+  const VectorSearchOptions warm = {
+      .few_rows_max = 0, .cache = &cache, .whole_rows_bytes_max = int64_t{1} << 30};
+  for (int round = 0; round < 3; ++round) {
+    for (const BuiltVectors& file : files) {
+      INFINO_ASSERT_OK(Ask(file, *space, rows[0], {.search = warm}).status());
+      EXPECT_LE(cache.size_bytes(), cache.budget_bytes());
+      EXPECT_NE(cache.FindCodes(file.reader->uid()), nullptr);
+    }
+    EXPECT_EQ(cache.FindCodes(files[0].reader->uid()), nullptr);
+  }
+  VectorCache none(0);
+  const VectorSearchOptions cold = {.cache = &none};
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto hits, Ask(files[0], *space, rows[0], {.search = cold}));
+  EXPECT_THAT(Ask(files[0], *space, rows[0], {}), HasValue(hits));
+  EXPECT_EQ(none.size_bytes(), 0);
 }
 
 TEST(VectorSearch, QueriesTogetherAnswerAsEachAlone) {
