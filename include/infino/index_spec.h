@@ -29,15 +29,15 @@ struct TextIndexOptions {
 };
 
 struct TextIndexSpec {
-  std::string column;
-  TextIndexOptions options;
+  std::string column = {};
+  TextIndexOptions options = {};
 
   friend bool operator==(const TextIndexSpec&, const TextIndexSpec&) = default;
 };
 
 /// Which columns of a table are indexed, and how. A plain value; checked by create_table.
 struct IndexSpec {
-  std::vector<TextIndexSpec> text;
+  std::vector<TextIndexSpec> text = {};
 
   /// Adds a keyword index over `column` and returns the spec, for chaining.
   IndexSpec& Fts(std::string column, TextIndexOptions options = {}) {

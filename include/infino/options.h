@@ -56,7 +56,7 @@ struct ConnectOptions {
   /// yet: about the size of the superfiles and the index data that it builds at a time, gone when
   /// it ends. Unset: the system's folder for temporary files. Used only by appends whose superfiles
   /// get larger than 8 MiB, or less where memory is short.
-  std::optional<std::string> scratch_dir;
+  std::optional<std::string> scratch_dir = std::nullopt;
 
   /// Memory for ranges and opened superfiles, in bytes.
   uint64_t memory_cache_bytes = uint64_t{256} << 20;

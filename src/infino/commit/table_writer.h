@@ -26,8 +26,8 @@ struct WriterEnvironment {
   std::shared_ptr<Random> random;
   std::shared_ptr<WorkPool> pool;
   int64_t build_memory_bytes = int64_t{1} << 30;
-  int64_t memory_budget_bytes = 0;        ///< 0: none.
-  std::shared_ptr<ScratchSpace> scratch;  ///< Null: an append uses memory only.
+  int64_t memory_budget_bytes = 0;                  ///< 0: none.
+  std::shared_ptr<ScratchSpace> scratch = nullptr;  ///< Null: an append uses memory only.
   int64_t commit_timeout_ms = 60'000;
   Compression compression = Compression::kZstd;
 };
