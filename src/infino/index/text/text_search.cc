@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 
@@ -35,7 +34,8 @@ constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
 arrow::Status CheckQuery(const TextIndexReader& index, const TextQuery& query,
                          const TextSearchOptions& options) {
-  if (!std::isfinite(options.k1) || options.k1 < 0 || !(options.b >= 0 && options.b <= 1)) {
+  if (!std::isfinite(options.k1) || options.k1 < 0 || !std::isfinite(options.b) || options.b < 0 ||
+      options.b > 1) {
     return MakeError(ErrorKind::kInvalidArgument,
                      "search text: BM25 needs a finite k1 >= 0 and 0 <= b <= 1: k1=" +
                          std::to_string(options.k1) + " b=" + std::to_string(options.b));

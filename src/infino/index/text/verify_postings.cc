@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +37,7 @@ constexpr uint64_t kWindowBytes = uint64_t{2} << 20;
 constexpr uint32_t kSuperBlockDocs = kBlockSize * kSuperBlockBlocks;
 
 /// More than the postings of one block can take, and an entry of skip data.
-constexpr uint64_t kOnlyBlockBytesMax = 3 + 3 * kBlockSize * sizeof(uint32_t) + kChecksumSize;
+constexpr uint64_t kOnlyBlockBytesMax = 3 + 3 * sizeof(uint32_t) * kBlockSize + kChecksumSize;
 constexpr uint64_t kSkipEntryBytesMax = 32 + kImpactsMax * 10;
 
 /// The weight of a document in sums: any two sums that should be equal for each document are equal
@@ -102,10 +101,10 @@ arrow::Status PostingsVerifier::Corrupt(const std::string& what) const {
                                           "', offset=" + std::to_string(place) + ": " + what);
 }
 
-arrow::Status PostingsVerifier::SetLengths(std::shared_ptr<arrow::Buffer> section) {
+arrow::Status PostingsVerifier::SetLengths(const arrow::Buffer& section) {
   const int64_t rows = index_->summary().row_count;
   const uint32_t last_width = rows == 0 ? 0 : index_->length_chunks().back().width;
-  const ByteSpan all(section->data(), static_cast<size_t>(section->size()));
+  const ByteSpan all(section.data(), static_cast<size_t>(section.size()));
   if (!HasZeroPadding(all, static_cast<uint64_t>(rows) % kBlockSize, last_width)) {
     return CorruptIndex(index_->name(), "lengths: padding is not zero");
   }
@@ -265,8 +264,9 @@ arrow::Status PostingsVerifier::CheckSuperBlock(ByteSpan bytes, const BlockHead&
       if (!super_check.Add(impact)) return Corrupt("impacts of a super-block do not bound a block");
     }
   }
-  if (heads.back().last != whole.last)
+  if (heads.back().last != whole.last) {
     return Corrupt("a super-block ends before its last document");
+  }
   if (!super_check.AreAttained()) return Corrupt("an impact of a super-block is none of a block");
   for (const BlockHead& head : heads) {
     const uint32_t count = std::min(kBlockSize, doc_count - static_cast<uint32_t>(docs_.size()));
@@ -389,8 +389,9 @@ arrow::Status PostingsVerifier::CheckPositions(const TermEntry& entry, size_t ru
   uint64_t count = 0;
   for (const uint32_t frequency : frequencies_) count += frequency;
   constexpr uint64_t kNumberBytesMax = 6;  // with its share of a width
+  constexpr uint64_t kWidthsBytesMax = uint64_t{10} * kSuperBlockBlocks;
   if (place.length < kChecksumSize ||
-      place.length > count * kNumberBytesMax + 10 * kSuperBlockBlocks + kChecksumSize) {
+      place.length > count * kNumberBytesMax + kWidthsBytesMax + kChecksumSize) {
     return Corrupt("positions have an impossible length");
   }
   ARROW_ASSIGN_OR_RAISE(const ByteSpan bytes, positions_.Get(place.offset, place.length));

@@ -51,7 +51,7 @@ class PostingsVerifier {
   PostingsVerifier(const TextIndexReader& index, const RangeReader& blob);
 
   /// Takes the section of lengths and decodes all of it. Called once, first.
-  [[nodiscard]] arrow::Status SetLengths(std::shared_ptr<arrow::Buffer> section);
+  [[nodiscard]] arrow::Status SetLengths(const arrow::Buffer& section);
 
   [[nodiscard]] const LengthTotals& lengths() const { return lengths_; }
 

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <arrow/buffer.h>
@@ -21,7 +19,6 @@
 #include "infino/common/ids.h"
 #include "infino/common/wait.h"
 #include "infino/index/text/block_reader.h"
-#include "infino/index/text/length_array.h"
 #include "infino/index/text/term_dictionary.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/text_format.h"
@@ -86,7 +83,7 @@ class IndexVerifier {
   arrow::Status CheckLengths() {
     const ByteRange& place = index_->sections().lengths;
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> section, Read(place));
-    ARROW_RETURN_NOT_OK(postings_.SetLengths(section));
+    ARROW_RETURN_NOT_OK(postings_.SetLengths(*section));
     if (postings_.lengths().rows_with_token != index_->summary().rows_with_token ||
         postings_.lengths().tokens != index_->summary().token_total) {
       return Corrupt("lengths, offset=" + std::to_string(place.offset) +
@@ -96,9 +93,8 @@ class IndexVerifier {
   }
 
   arrow::Status CheckDictionary() {
-    if (index_->inline_dictionary().has_value()) {
-      const ByteSpan block = *index_->inline_dictionary();
-      return block.empty() ? arrow::Status::OK() : CheckBlock(block);
+    if (const std::optional<ByteSpan> block = index_->inline_dictionary(); block.has_value()) {
+      return block->empty() ? arrow::Status::OK() : CheckBlock(*block);
     }
     const FstReader& blocks = *index_->dictionary_blocks();
     FstReader::Cursor cursor = blocks.MakeCursor();
