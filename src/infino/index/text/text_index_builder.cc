@@ -68,7 +68,6 @@ class TextIndexBuilder::Impl {
   Impl(std::unique_ptr<Analyzer> analyzer, const TextIndexOptions& options, TextIndexHead head,
        TextBuildMemory memory)
       : analyzer_(std::move(analyzer)),
-        has_positions_(options.positions),
         head_(std::move(head)),
         limit_bytes_(memory.limit_bytes > 0 ? std::min(memory.limit_bytes, kLimitMax) : 0),
         terms_(options.positions),
@@ -215,7 +214,6 @@ class TextIndexBuilder::Impl {
   }
 
   std::unique_ptr<Analyzer> analyzer_;
-  bool has_positions_;
   TextIndexHead head_;
   int64_t limit_bytes_;
   TermTable terms_;   // of the documents that are in no run, counted from the first of them
