@@ -45,7 +45,7 @@ arrow::Status SuperfileSink::Write(const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(Reserve(size));
   std::copy_n(static_cast<const uint8_t*>(data), size, buffer_->mutable_data() + (size_ - start_));
   size_ += size;
-  return held_from_.has_value() ? arrow::Status::OK() : FlushIfLong();
+  return held_from_.has_value() ? arrow::Status::OK() : SpillIfLong();
 }
 
 arrow::Status SuperfileSink::Close() {
@@ -63,15 +63,15 @@ std::shared_ptr<arrow::Buffer> SuperfileSink::held() const {
 
 arrow::Status SuperfileSink::Release() {
   held_from_.reset();
-  return FlushIfLong();
+  return SpillIfLong();
 }
 
-arrow::Status SuperfileSink::FlushIfLong() {
+arrow::Status SuperfileSink::SpillIfLong() {
   const int64_t limit = file_ == nullptr ? memory_max_ : kFlushBytes;
-  return scratch_ == nullptr || size_ - start_ <= limit ? arrow::Status::OK() : Flush();
+  return scratch_ == nullptr || size_ - start_ <= limit ? arrow::Status::OK() : Spill();
 }
 
-arrow::Status SuperfileSink::Flush() {
+arrow::Status SuperfileSink::Spill() {
   Settle();
   if (file_ == nullptr) {
     ARROW_ASSIGN_OR_RAISE(file_, scratch_->NewFile());
@@ -98,7 +98,7 @@ arrow::Result<BlockChecksums> SuperfileSink::EndBody() {
   region_start_ = size_;
   if (file_ != nullptr) {
     // What follows comes in small pieces, unlike row groups.
-    ARROW_RETURN_NOT_OK(Flush());
+    ARROW_RETURN_NOT_OK(Spill());
     ARROW_RETURN_NOT_OK(FromForeign(buffer_->Resize(std::min(buffer_->size(), kFlushBytes),
                                                     /*shrink_to_fit=*/true),
                                     "write a superfile: no memory"));
@@ -119,7 +119,7 @@ arrow::Result<SuperfileSink::Finished> SuperfileSink::Finish() {
   Settle();
   Finished finished{.bytes = {}, .file = {}, .size = size_, .hash = hasher_.Finish()};
   if (file_ != nullptr) {
-    ARROW_RETURN_NOT_OK(Flush());
+    ARROW_RETURN_NOT_OK(Spill());
     buffer_.reset();
     finished.file = std::move(file_);
   } else {

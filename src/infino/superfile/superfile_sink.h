@@ -78,8 +78,8 @@ class SuperfileSink final : public arrow::io::OutputStream {
 
  private:
   [[nodiscard]] arrow::Status Reserve(int64_t size);
-  [[nodiscard]] arrow::Status FlushIfLong();
-  [[nodiscard]] arrow::Status Flush();
+  [[nodiscard]] arrow::Status SpillIfLong();
+  [[nodiscard]] arrow::Status Spill();
 
   /// Takes the bytes that were written since the last time into hash and checksums.
   void Settle();
