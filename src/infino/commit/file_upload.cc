@@ -42,7 +42,7 @@ class FileUpload : public std::enable_shared_from_this<FileUpload> {
  private:
   void Start(const arrow::Result<std::shared_ptr<ObjectUpload>>& begun) {
     if (!begun.ok()) {
-      done_.MarkFinished(begun.status());
+      Finish(begun.status());
       return;
     }
     upload_ = *begun;
@@ -105,7 +105,7 @@ class FileUpload : public std::enable_shared_from_this<FileUpload> {
     upload_->Complete(part_count_)
         .AddCallback([self = shared_from_this()](const arrow::Result<PutOutcome>& outcome) {
           if (outcome.ok()) {
-            self->done_.MarkFinished(*outcome);
+            self->Finish(*outcome);
           } else {
             self->GiveUp(outcome.status());
           }
@@ -115,17 +115,25 @@ class FileUpload : public std::enable_shared_from_this<FileUpload> {
   void GiveUp(const arrow::Status& failure) {
     upload_->Abort().AddCallback(
         [self = shared_from_this(), failure](const arrow::Status& /*it stays unseen*/) {
-          self->done_.MarkFinished(failure);
+          self->Finish(failure);
         });
+  }
+
+  /// Lets go of the scratch file first: tasks that still hold this upload may end later than the
+  /// caller, who may count on its being gone.
+  void Finish(const arrow::Result<PutOutcome>& outcome) {
+    file_ = nullptr;
+    upload_ = nullptr;
+    done_.MarkFinished(outcome);
   }
 
   const std::shared_ptr<ObjectStore> store_;
   const std::string path_;
-  const std::shared_ptr<const ScratchFile> file_;
+  std::shared_ptr<const ScratchFile> file_;  ///< Until the end.
   const FileUploadOptions options_;
   const int64_t part_count_;
   arrow::Future<PutOutcome> done_ = arrow::Future<PutOutcome>::Make();
-  std::shared_ptr<ObjectUpload> upload_;
+  std::shared_ptr<ObjectUpload> upload_;  ///< From its beginning to its end.
   std::mutex mutex_;
   int64_t next_ = 0;  ///< The next part to be read.
   int64_t sender_count_ = 0;
