@@ -61,6 +61,70 @@ struct ExactMatchRequest {
   StopCondition stop = {};
 };
 
+/// Limits a search to the rows that match a query over a column with a keyword index.
+struct TextFilter {
+  std::string column = {};
+  std::string query = {};  ///< As in TextSearchRequest; one that matches nothing leaves no row.
+  MatchMode mode = MatchMode::kOr;
+};
+
+/// How thoroughly a vector index is searched.
+struct VectorEffort {
+  /// The share of the nearest rows that is to be found, above 0 and at most 1, on average over
+  /// queries that are distributed like the rows. 1 compares every row. Unset: 0.99.
+  std::optional<double> target_recall = std::nullopt;
+
+  /// Overrides it: how many reference points' rows are looked at; above 0.
+  std::optional<uint32_t> nprobe = std::nullopt;
+};
+
+/// The rows nearest to one or several vectors.
+struct VectorSearchRequest {
+  std::string column = {};  ///< With a vector index.
+
+  /// Each of the column's dimension, every number finite. All are searched for together.
+  std::vector<std::vector<float>> queries = {};
+
+  /// How many rows a query, at the most. As many are found if so many pass the filter.
+  uint64_t k = 10;
+
+  std::optional<TextFilter> filter = std::nullopt;
+  VectorEffort effort = {};
+
+  /// As in TextSearchRequest; `score` is the distance.
+  std::optional<std::vector<std::string>> projection = std::nullopt;
+
+  /// Whether a first column `query`, uint32, tells which of the queries found the row.
+  bool number_queries = false;
+
+  StopCondition stop = {};
+};
+
+/// A keyword and a vector search in one, by reciprocal rank fusion.
+struct HybridSearchRequest {
+  std::string text_column = {};
+  std::string text = {};  ///< As TextSearchRequest::query.
+  MatchMode mode = MatchMode::kOr;
+  std::string vector_column = {};
+  std::vector<float> vector = {};
+  uint64_t k = 10;
+
+  /// How many rows each of the two searches contributes. Unset: k.
+  std::optional<uint64_t> depth = std::nullopt;
+
+  /// What the two ranks count; finite, not negative.
+  double text_weight = 1.0;
+  double vector_weight = 1.0;
+
+  std::optional<TextFilter> filter = std::nullopt;  ///< Of both searches.
+  VectorEffort effort = {};
+
+  /// As in TextSearchRequest; `score` is the fused one: the sum of weight / (60 + rank).
+  std::optional<std::vector<std::string>> projection = std::nullopt;
+
+  StopCondition stop = {};
+};
+
 /// How many rows match a query.
 struct CountRequest {
   std::string column = {};

@@ -160,6 +160,8 @@ std::string RegionName(RegionKind kind, int32_t field_id) {
   switch (kind) {
     case RegionKind::kText:
       return "text." + std::to_string(field_id);
+    case RegionKind::kVector:
+      return "vector." + std::to_string(field_id);
     case RegionKind::kRowMap:
       return "row_map";
   }

@@ -38,6 +38,7 @@ inline constexpr int64_t kSuperfileRowsMax = (int64_t{1} << 32) - 1;
 enum class RegionKind : uint8_t {
   kText = 1,
   kRowMap = 2,
+  kVector = 3,
 };
 
 /// What a part of the open section holds. Values are stored; unknown ones are passed over.
@@ -47,6 +48,7 @@ enum class PartKind : uint8_t {
   kBlockChecksums = 3,
   kRowMap = 4,
   kText = 5,
+  kVector = 6,
 };
 
 /// Keys of the Parquet footer. The value of inf.format says what the file is.
@@ -61,12 +63,13 @@ inline constexpr std::string_view kSchemaId = "inf.schema_id";
 inline constexpr std::string_view kOpenOffset = "inf.open.offset";
 inline constexpr std::string_view kOpenLength = "inf.open.length";
 inline constexpr std::string_view kTextColumns = "inf.text.columns";
+inline constexpr std::string_view kVectorColumns = "inf.vector.columns";
 }  // namespace footer_key
 
 inline constexpr std::string_view kFormatName = "infino-superfile";
 inline constexpr std::string_view kBuilderName = "infino/0.11.0";
 
-/// "text.3" or "row_map": how errors and the footer call a region.
+/// "text.3", "vector.4" or "row_map": how errors and the footer call a region.
 [[nodiscard]] std::string RegionName(RegionKind kind, int32_t field_id);
 
 }  // namespace infino

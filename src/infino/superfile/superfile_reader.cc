@@ -27,6 +27,7 @@
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/text/text_index_reader.h"
+#include "infino/index/vector/vector_index_reader.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/id_map.h"
 #include "infino/superfile/leaf_columns.h"
@@ -72,6 +73,7 @@ class OpenedSuperfile final : public SuperfileReader {
     ByteReader blocks(blocks_part->bytes, name_);
     ARROW_ASSIGN_OR_RAISE(blocks_, BlockChecksums::Parse(blocks, section_.body_length));
     ARROW_RETURN_NOT_OK(OpenTexts());
+    ARROW_RETURN_NOT_OK(OpenVectors());
     for (const OpenRegion& region : section_.regions) {
       regions_.push_back({.name = RegionName(region.kind, region.field_id),
                           .place = region.place,
@@ -107,6 +109,21 @@ class OpenedSuperfile final : public SuperfileReader {
 
   [[nodiscard]] const RangeReader& text_blob(int32_t field_id) const override {
     return *texts_.find(field_id)->second.blob;
+  }
+
+  [[nodiscard]] std::vector<int32_t> vector_field_ids() const override {
+    std::vector<int32_t> ids;
+    for (const auto& [field_id, vectors] : vectors_) ids.push_back(field_id);
+    return ids;
+  }
+
+  [[nodiscard]] const vector::VectorIndexReader* vector_index(int32_t field_id) const override {
+    const auto found = vectors_.find(field_id);
+    return found == vectors_.end() ? nullptr : found->second.index.get();
+  }
+
+  [[nodiscard]] const RangeReader& vector_blob(int32_t field_id) const override {
+    return *vectors_.find(field_id)->second.blob;
   }
 
   [[nodiscard]] const std::shared_ptr<arrow::Schema>& file_schema() const override {
@@ -153,6 +170,7 @@ class OpenedSuperfile final : public SuperfileReader {
       const OpenPart* part = section_.FindPart(PartKind::kText, field_id);
       total += text.index->memory_bytes() - static_cast<int64_t>(part->bytes.size());
     }
+    for (const auto& [field_id, vectors] : vectors_) total += vectors.index->memory_bytes();
     const std::shared_ptr<const RowFetchMap> map = row_map();
     return total + (map == nullptr ? 0 : map->memory_bytes());
   }
@@ -160,6 +178,11 @@ class OpenedSuperfile final : public SuperfileReader {
  private:
   struct Text {
     std::shared_ptr<const text::TextIndexReader> index;
+    std::unique_ptr<const RangeReader> blob;
+  };
+
+  struct Vectors {
+    std::shared_ptr<const vector::VectorIndexReader> index;
     std::unique_ptr<const RangeReader> blob;
   };
 
@@ -220,6 +243,27 @@ class OpenedSuperfile final : public SuperfileReader {
     return arrow::Status::OK();
   }
 
+  arrow::Status OpenVectors() {
+    for (const OpenRegion& region : section_.regions) {
+      if (region.kind != RegionKind::kVector) continue;
+      const OpenPart* part = section_.FindPart(PartKind::kVector, region.field_id);
+      const std::string what = "vector index of column " + std::to_string(region.field_id);
+      if (part == nullptr) return Corrupt(what + " has no open part");
+      Vectors vectors;
+      ARROW_ASSIGN_OR_RAISE(
+          vectors.index, vector::VectorIndexReader::Open(BufferOf(part->bytes), region.place.length,
+                                                         what + " in " + name_));
+      if (int64_t{vectors.index->row_count()} != section_.row_count) {
+        return Corrupt(what + " has another row count");
+      }
+      vectors.blob = std::make_unique<SubrangeReader>(file_, region.place);
+      if (!vectors_.emplace(region.field_id, std::move(vectors)).second) {
+        return Corrupt(what + " is there twice");
+      }
+    }
+    return arrow::Status::OK();
+  }
+
   arrow::Status OpenRowMap() {
     const OpenPart* part = section_.FindPart(PartKind::kRowMap);
     int64_t dictionary_budget = kDictionaryBytesMax;
@@ -251,6 +295,7 @@ class OpenedSuperfile final : public SuperfileReader {
   IdMap ids_;
   BlockChecksums blocks_;
   std::map<int32_t, Text> texts_;
+  std::map<int32_t, Vectors> vectors_;
   std::vector<SuperfileRegion> regions_;
 
   std::unique_ptr<PageDictionaries> dictionaries_;

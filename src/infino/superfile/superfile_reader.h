@@ -14,6 +14,7 @@
 #include "infino/common/byte_range.h"
 #include "infino/common/ids.h"
 #include "infino/index/text/text_index_reader.h"
+#include "infino/index/vector/vector_index_reader.h"
 
 namespace infino {
 
@@ -64,6 +65,11 @@ class SuperfileReader {
 
   /// The blob of that index, for its searches' reads. REQUIRES: text_index(field_id) != null.
   [[nodiscard]] virtual const RangeReader& text_blob(int32_t field_id) const = 0;
+
+  /// The same for vector indexes.
+  [[nodiscard]] virtual std::vector<int32_t> vector_field_ids() const = 0;
+  [[nodiscard]] virtual const vector::VectorIndexReader* vector_index(int32_t field_id) const = 0;
+  [[nodiscard]] virtual const RangeReader& vector_blob(int32_t field_id) const = 0;
 
   /// The columns of the Parquet body, `_id` first.
   [[nodiscard]] virtual const std::shared_ptr<arrow::Schema>& file_schema() const = 0;

@@ -9,6 +9,7 @@
 
 #include <arrow/type.h>
 
+#include "infino/index/vector/vector_column.h"
 #include "infino/index_spec.h"
 
 namespace infino {
@@ -27,15 +28,28 @@ inline constexpr std::string_view kFieldIdKey = "PARQUET:field_id";
 
 [[nodiscard]] std::shared_ptr<arrow::Field> IdField();
 
+/// How one column of vectors is indexed.
+struct TableVectorIndex {
+  vector::VectorColumn column;
+
+  /// Whether the vectors are in the Parquet body, too.
+  bool stored = false;
+
+  friend bool operator==(const TableVectorIndex&, const TableVectorIndex&) = default;
+};
+
 /// One declared column. The field id stays with it through every later schema change, and is what
 /// files, statistics and indexes refer to.
 struct TableColumn {
   int32_t field_id = 0;
-  std::shared_ptr<arrow::Field> field;   ///< Name, type and nullability as declared; no metadata.
-  std::optional<TextIndexOptions> text;  ///< Set if the column has a keyword index.
+  std::shared_ptr<arrow::Field> field;     ///< Name, type and nullability as declared; no metadata.
+  std::optional<TextIndexOptions> text{};  ///< Set if the column has a keyword index.
+  std::optional<TableVectorIndex> vector{};  ///< Set if the column has a vector index.
 
-  /// Whether the column is in the Parquet body. A text column may be indexed only.
-  [[nodiscard]] bool stored() const { return !text.has_value() || text->stored; }
+  /// Whether the column is in the Parquet body. An indexed column may be indexed only.
+  [[nodiscard]] bool stored() const {
+    return (!text.has_value() || text->stored) && (!vector.has_value() || vector->stored);
+  }
 };
 
 /// The columns of a table, in declared order, and how they are indexed. A plain value.

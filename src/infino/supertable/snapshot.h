@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 
+#include "infino/index/vector/vector_space.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/options.h"
@@ -29,6 +31,10 @@ struct Snapshot {
   };
 
   std::vector<File> files;
+
+  /// What the codes of each vector column are made with, by field id. A column is missing while it
+  /// has no reference points, and so no rows.
+  std::map<int32_t, std::shared_ptr<const vector::VectorSpace>> spaces;
 
   [[nodiscard]] uint64_t version() const { return root.version; }
 };
