@@ -59,7 +59,7 @@ struct ConnectOptions {
   std::optional<std::string> scratch_dir = std::nullopt;
 
   /// Memory for ranges and opened superfiles, in bytes.
-  uint64_t memory_cache_bytes = uint64_t{256} << 20;
+  uint64_t memory_cache_bytes = uint64_t{512} << 20;
 
   ColdFetchMode cold_fetch_mode = ColdFetchMode::kLazyForegroundWithBackgroundFill;
 

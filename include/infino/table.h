@@ -85,6 +85,19 @@ class Table {
   [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> ExactMatch(
       const ExactMatchRequest& request) = 0;
 
+  /// The nearest rows by a vector index, nearest first, ties by `_id`; of several queries one
+  /// after the other. A distance depends on row and query alone, whatever the layout (with the tier
+  /// "none", an estimate); which rows are found is as good as the effort says. kInvalidArgument for
+  /// a column without a vector index, a wrong dimension, numbers that are not finite.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> VectorSearch(
+      const VectorSearchRequest& request) = 0;
+
+  /// The best rows of a keyword and a vector search together, best first, ties by `_id`: Cormack,
+  /// Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+  /// Learning Methods" (SIGIR 2009), with weights.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> HybridSearch(
+      const HybridSearchRequest& request) = 0;
+
   /// How many rows TokenMatch would give.
   [[nodiscard]] virtual arrow::Result<uint64_t> Count(const CountRequest& request) = 0;
 };

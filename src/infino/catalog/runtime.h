@@ -14,7 +14,7 @@
 #include "infino/common/random.h"
 #include "infino/common/work_pool.h"
 #include "infino/options.h"
-#include "infino/query/text_executor.h"
+#include "infino/query/query_environment.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/metered_store.h"
 #include "infino/storage/object_store.h"

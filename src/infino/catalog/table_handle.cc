@@ -20,6 +20,7 @@
 #include "infino/manifest/manifest.h"
 #include "infino/options.h"
 #include "infino/query/text_executor.h"
+#include "infino/query/vector_executor.h"
 #include "infino/search.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
@@ -90,6 +91,22 @@ class TableHandle final : public Table {
     using Rows = std::shared_ptr<arrow::Table>;
     return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
       return MatchExactly(runtime.querying(), snapshot, folder_, request);
+    });
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Table>> VectorSearch(
+      const VectorSearchRequest& request) override {
+    using Rows = std::shared_ptr<arrow::Table>;
+    return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
+      return SearchVectors(runtime.querying(), snapshot, folder_, request);
+    });
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Table>> HybridSearch(
+      const HybridSearchRequest& request) override {
+    using Rows = std::shared_ptr<arrow::Table>;
+    return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
+      return SearchHybrid(runtime.querying(), snapshot, folder_, request);
     });
   }
 

@@ -1,8 +1,10 @@
 #include "infino/index/doc_filter.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,13 @@ size_t WordsFor(uint32_t row_count) {
 DocFilter::DocFilter(uint32_t row_count)
     : row_count_(row_count), words_(WordsFor(row_count), ~uint64_t{0}) {
   if (row_count % kWordBits != 0) words_.back() = (uint64_t{1} << (row_count % kWordBits)) - 1;
+}
+
+DocFilter DocFilter::Of(uint32_t row_count, std::span<const DocId> docs) {
+  DocFilter filter(row_count);
+  std::ranges::fill(filter.words_, uint64_t{0});
+  for (const DocId doc : docs) filter.words_[doc / kWordBits] |= uint64_t{1} << (doc % kWordBits);
+  return filter;
 }
 
 void DocFilter::Exclude(DocId doc) {

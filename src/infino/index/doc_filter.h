@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "infino/codec/row_bitmap.h"
@@ -14,6 +15,9 @@ class DocFilter {
  public:
   /// Lets every document of a file of `row_count` rows pass.
   explicit DocFilter(uint32_t row_count);
+
+  /// Lets just `docs` pass, all below `row_count`.
+  [[nodiscard]] static DocFilter Of(uint32_t row_count, std::span<const DocId> docs);
 
   /// Shuts out one document, or many: tombstones. Documents past the row count are ignored.
   void Exclude(DocId doc);

@@ -14,32 +14,55 @@
 #include <arrow/type.h>
 
 #include "infino/error.h"
+#include "infino/index/vector/vector_column.h"
 #include "infino/superfile/table_schema.h"
 
 namespace infino {
 namespace {
 
+/// Whether the column's values can be read back.
+bool IsReadable(const TableColumn& column) {
+  return column.stored() ||
+         (column.vector.has_value() && column.vector->column.tier != vector::RerankTier::kNone);
+}
+
+std::string WhyUnreadable(const TableColumn* column) {
+  if (column == nullptr) return "' is no column of the table";
+  if (!column->vector.has_value()) return "' is indexed, but not stored";
+  return "' is indexed without its vectors (rerank 'none'), and not stored";
+}
+
 arrow::Status UnknownColumn(const TableSchema& schema, const std::string& name) {
   std::string valid = std::string(kIdColumn) + ", " + std::string(kScoreColumn);
   for (const TableColumn& column : schema.columns) {
-    if (column.stored() && column.field->name() != kScoreColumn) {
+    if (IsReadable(column) && column.field->name() != kScoreColumn) {
       valid += ", " + column.field->name();
     }
   }
-  const TableColumn* column = schema.Find(name);
-  const std::string why =
-      column != nullptr ? "' is indexed, but not stored" : "' is no column of the table";
-  return MakeError(ErrorKind::kInvalidArgument,
-                   "projection: '" + name + why + "; valid columns: " + valid);
+  return MakeError(
+      ErrorKind::kInvalidArgument,
+      "projection: '" + name + WhyUnreadable(schema.Find(name)) + "; valid columns: " + valid);
+}
+
+/// The place of `field_id` in `ids`, to which it is added if it is new.
+size_t PlaceOf(int32_t field_id, std::vector<int32_t>& ids) {
+  const auto place = std::ranges::find(ids, field_id) - ids.begin();
+  if (static_cast<size_t>(place) == ids.size()) ids.push_back(field_id);
+  return static_cast<size_t>(place);
 }
 
 }  // namespace
 
 arrow::Result<Projection> ResolveProjection(const TableSchema& schema,
-                                            const std::optional<std::vector<std::string>>& names) {
+                                            const std::optional<std::vector<std::string>>& names,
+                                            bool number_queries) {
   const std::vector<std::string> standard = {std::string(kIdColumn), std::string(kScoreColumn)};
   Projection projection;
   arrow::FieldVector fields;
+  if (number_queries) {
+    fields.push_back(arrow::field(std::string(kQueryColumn), arrow::uint32(), /*nullable=*/false));
+    projection.columns.push_back({.source = ProjectedColumn::Source::kQuery});
+  }
   for (const std::string& name : names ? *names : standard) {
     ProjectedColumn column;
     if (name == kIdColumn) {
@@ -48,14 +71,14 @@ arrow::Result<Projection> ResolveProjection(const TableSchema& schema,
       column.source = ProjectedColumn::Source::kScore;
       fields.push_back(arrow::field(name, arrow::float32(), /*nullable=*/false));
     } else {
-      const TableColumn* stored = schema.Find(name);
-      if (stored == nullptr || !stored->stored()) return UnknownColumn(schema, name);
-      std::vector<int32_t>& fetched = projection.fetched_field_ids;
-      const auto place = std::ranges::find(fetched, stored->field_id);
-      column.source = ProjectedColumn::Source::kStored;
-      column.fetched = static_cast<size_t>(place - fetched.begin());
-      if (place == fetched.end()) fetched.push_back(stored->field_id);
-      fields.push_back(stored->field);
+      const TableColumn* kept = schema.Find(name);
+      if (kept == nullptr || !IsReadable(*kept)) return UnknownColumn(schema, name);
+      const bool is_stored = kept->stored();
+      column.source =
+          is_stored ? ProjectedColumn::Source::kStored : ProjectedColumn::Source::kVector;
+      column.fetched = PlaceOf(
+          kept->field_id, is_stored ? projection.fetched_field_ids : projection.vector_field_ids);
+      fields.push_back(kept->field);
     }
     projection.columns.push_back(column);
   }

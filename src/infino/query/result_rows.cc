@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,12 +20,14 @@
 #include <arrow/status.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
+#include <arrow/util/checked_cast.h>
 
 #include "infino/common/ids.h"
-#include "infino/common/work_pool.h"
 #include "infino/error.h"
-#include "infino/options.h"
+#include "infino/index/vector/vector_fetch.h"
+#include "infino/index/vector/vector_index_reader.h"
 #include "infino/query/projection.h"
+#include "infino/query/query_environment.h"
 #include "infino/query/search_executor.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/superfile_reader.h"
@@ -35,11 +38,14 @@ namespace {
 /// About what one page of one column costs to decode; see SuperfileWriter.
 constexpr int64_t kPageBytes = 4 << 10;
 
+using Source = ProjectedColumn::Source;
+
 /// Rows of one superfile, in the order in which the result needs them.
 struct FileRows {
   std::vector<DocId> docs;
   std::unique_ptr<RowFetch> fetch;
-  std::shared_ptr<arrow::RecordBatch> batch;
+  std::vector<std::unique_ptr<vector::VectorFetch>> vector_fetches;  ///< By vector_field_ids.
+  std::shared_ptr<arrow::RecordBatch> batch;                         ///< What was stored.
 };
 
 /// Neighbouring rows of the result that are neighbours in a FileRows, too.
@@ -62,19 +68,42 @@ std::vector<Run> SplitByFile(std::span<const Hit> hits, std::vector<FileRows>& f
   return runs;
 }
 
-arrow::Status FetchAll(std::span<const std::shared_ptr<const SuperfileReader>> readers,
-                       const std::vector<int32_t>& field_ids, std::vector<FileRows>& files,
-                       WorkPool* pool, const StopCondition& stop) {
-  std::vector<SearchTask> tasks;
-  RunOptions options{.pool = pool};
-  for (size_t i = 0; i < files.size(); ++i) {
-    FileRows& file = files[i];
-    if (file.docs.empty()) continue;
-    options.work_bytes += static_cast<int64_t>(file.docs.size() * field_ids.size()) * kPageBytes;
-    ARROW_ASSIGN_OR_RAISE(file.fetch, RowFetch::Make(*readers[i], std::move(file.docs), field_ids));
-    tasks.push_back(MakeTask(*file.fetch, readers[i]->file()));
+/// Starts the reads of one superfile's rows.
+arrow::Status StartFetches(const SuperfileReader& reader, const Projection& projection,
+                           const QueryEnvironment& environment, FileRows& file,
+                           std::vector<SearchTask>& tasks) {
+  for (const int32_t field_id : projection.vector_field_ids) {
+    const vector::VectorIndexReader* const index = reader.vector_index(field_id);
+    if (index == nullptr) {
+      return MakeError(ErrorKind::kCorrupt, "fetch rows of " + reader.name() +
+                                                ": it lacks the vector index of a column; " +
+                                                "field_id=" + std::to_string(field_id));
+    }
+    ARROW_ASSIGN_OR_RAISE(std::unique_ptr<vector::VectorFetch> fetch,
+                          vector::VectorFetch::Make(*index, file.docs, environment.vectors.get()));
+    tasks.push_back(MakeTask(*fetch, reader.vector_blob(field_id)));
+    file.vector_fetches.push_back(std::move(fetch));
   }
-  ARROW_RETURN_NOT_OK(RunTasks(tasks, options, stop));
+  if (projection.fetched_field_ids.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(file.fetch,
+                        RowFetch::Make(reader, std::move(file.docs), projection.fetched_field_ids));
+  tasks.push_back(MakeTask(*file.fetch, reader.file()));
+  return arrow::Status::OK();
+}
+
+arrow::Status FetchAll(std::span<const std::shared_ptr<const SuperfileReader>> readers,
+                       const Projection& projection, const QueryContext& context,
+                       std::vector<FileRows>& files) {
+  const size_t columns = projection.fetched_field_ids.size() + projection.vector_field_ids.size();
+  std::vector<SearchTask> tasks;
+  RunOptions options{.pool = context.environment->pool.get()};
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i].docs.empty()) continue;
+    options.work_bytes += static_cast<int64_t>(files[i].docs.size() * columns) * kPageBytes;
+    ARROW_RETURN_NOT_OK(
+        StartFetches(*readers[i], projection, *context.environment, files[i], tasks));
+  }
+  ARROW_RETURN_NOT_OK(RunTasks(tasks, options, *context.stop));
   for (FileRows& file : files) {
     if (file.fetch == nullptr) continue;
     ARROW_ASSIGN_OR_RAISE(file.batch, file.fetch->Rows());
@@ -82,15 +111,37 @@ arrow::Status FetchAll(std::span<const std::shared_ptr<const SuperfileReader>> r
   return arrow::Status::OK();
 }
 
-/// One stored column in result order. In one piece, unless that would overflow its offsets.
+/// The vectors that were read, as an array of the column's type.
+std::shared_ptr<arrow::Array> VectorArray(const vector::VectorFetch& fetch,
+                                          const std::shared_ptr<arrow::DataType>& type) {
+  const auto& list = arrow::internal::checked_cast<const arrow::FixedSizeListType&>(*type);
+  const std::span<const float> vectors = fetch.vectors();
+  const auto count = static_cast<int64_t>(vectors.size());
+  auto values = std::make_shared<arrow::FloatArray>(
+      count, arrow::Buffer::FromVector(std::vector<float>(vectors.begin(), vectors.end())));
+  return std::make_shared<arrow::FixedSizeListArray>(type, count / list.list_size(),
+                                                     std::move(values));
+}
+
+/// A column of one superfile's rows.
+std::shared_ptr<arrow::Array> ColumnOf(const FileRows& file, const ProjectedColumn& column,
+                                       const std::shared_ptr<arrow::DataType>& type) {
+  if (column.source == Source::kVector) {
+    return VectorArray(*file.vector_fetches[column.fetched], type);
+  }
+  return file.batch->column(static_cast<int>(column.fetched));
+}
+
+/// One fetched column in result order. In one piece, unless that would overflow its offsets.
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> InResultOrder(
-    const std::vector<FileRows>& files, std::span<const Run> runs, size_t column,
+    const std::vector<FileRows>& files, std::span<const Run> runs, const ProjectedColumn& column,
     const std::shared_ptr<arrow::Field>& field) {
   arrow::ArrayVector pieces;
   pieces.reserve(runs.size());
+  arrow::ArrayVector wholes(files.size());
   for (const Run& run : runs) {
-    const std::shared_ptr<arrow::Array>& whole =
-        files[run.file].batch->column(static_cast<int>(column));
+    std::shared_ptr<arrow::Array>& whole = wholes[run.file];
+    if (whole == nullptr) whole = ColumnOf(files[run.file], column, field->type());
     if (!whole->type()->Equals(*field->type())) {
       return MakeError(ErrorKind::kInternal, "fetch column '" + field->name() + "': declared as " +
                                                  field->type()->ToString() + ", read as " +
@@ -123,32 +174,46 @@ std::shared_ptr<arrow::Array> ScoreArray(std::span<const Hit> hits) {
                                              arrow::Buffer::FromVector(std::move(scores)));
 }
 
+std::shared_ptr<arrow::Array> QueryArray(std::span<const Hit> hits) {
+  std::vector<uint32_t> queries;
+  queries.reserve(hits.size());
+  for (const Hit& hit : hits) queries.push_back(hit.query);
+  return std::make_shared<arrow::UInt32Array>(static_cast<int64_t>(hits.size()),
+                                              arrow::Buffer::FromVector(std::move(queries)));
+}
+
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> MakeColumn(const Projection& projection,
                                                                size_t ordinal,
                                                                std::span<const Hit> hits,
                                                                const std::vector<FileRows>& files,
                                                                std::span<const Run> runs) {
   const ProjectedColumn& column = projection.columns[ordinal];
-  if (column.source == ProjectedColumn::Source::kStored) {
-    return InResultOrder(files, runs, column.fetched,
-                         projection.schema->field(static_cast<int>(ordinal)));
+  switch (column.source) {
+    case Source::kId:
+      return std::make_shared<arrow::ChunkedArray>(IdArray(hits));
+    case Source::kScore:
+      return std::make_shared<arrow::ChunkedArray>(ScoreArray(hits));
+    case Source::kQuery:
+      return std::make_shared<arrow::ChunkedArray>(QueryArray(hits));
+    case Source::kStored:
+    case Source::kVector:
+      break;
   }
-  return std::make_shared<arrow::ChunkedArray>(
-      column.source == ProjectedColumn::Source::kId ? IdArray(hits) : ScoreArray(hits));
+  return InResultOrder(files, runs, column, projection.schema->field(static_cast<int>(ordinal)));
 }
 
 }  // namespace
 
 arrow::Result<std::shared_ptr<arrow::Table>> FetchRows(
     std::span<const Hit> hits, std::span<const std::shared_ptr<const SuperfileReader>> files,
-    const Projection& projection, WorkPool* pool, const StopCondition& stop) {
+    const Projection& projection, const QueryContext& context) {
   if (hits.empty()) return arrow::Table::MakeEmpty(projection.schema);
   std::vector<FileRows> rows;
   std::vector<Run> runs;
-  if (!projection.fetched_field_ids.empty()) {
+  if (!projection.fetched_field_ids.empty() || !projection.vector_field_ids.empty()) {
     rows.resize(files.size());
     runs = SplitByFile(hits, rows);
-    ARROW_RETURN_NOT_OK(FetchAll(files, projection.fetched_field_ids, rows, pool, stop));
+    ARROW_RETURN_NOT_OK(FetchAll(files, projection, context, rows));
   }
   std::vector<std::shared_ptr<arrow::ChunkedArray>> columns;
   columns.reserve(projection.columns.size());

@@ -7,22 +7,12 @@
 #include <arrow/result.h>
 #include <arrow/table.h>
 
-#include "infino/common/work_pool.h"
-#include "infino/index/text/postings_cache.h"
-#include "infino/query/superfile_cache.h"
-#include "infino/query/term_filter_cache.h"
+#include "infino/query/query_environment.h"
+#include "infino/query/row_selection.h"
 #include "infino/search.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino {
-
-/// What a query works with. Shared by all tables of a connection.
-struct QueryEnvironment {
-  std::shared_ptr<SuperfileCache> superfiles;
-  std::shared_ptr<WorkPool> pool;                   ///< Null: everything on the caller's thread.
-  std::shared_ptr<TermFilterCache> term_filters;    ///< Null: prune by term ranges only.
-  std::shared_ptr<text::PostingsCache> postings{};  ///< Null: every query reads anew.
-};
 
 /// Runs `request` on one snapshot: prune, dictionary round over all superfiles, table-wide
 /// statistics, postings with one shared floor, merge, rows of the winners. The result does not
@@ -49,5 +39,9 @@ struct QueryEnvironment {
                                                    const Snapshot& snapshot,
                                                    const std::string& folder,
                                                    const CountRequest& request);
+
+/// The rows that pass a filter. Thread-safe; blocks in Wait.
+[[nodiscard]] arrow::Result<RowSelection> SelectRows(const QueryContext& context,
+                                                     const TextFilter& filter);
 
 }  // namespace infino

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,16 +102,6 @@ void Prune(TextPlan& plan, const TermNeeds& needs, const ColumnTermFilters* filt
   });
 }
 
-arrow::Status RefuseTombstones(const TextPlan& plan) {
-  for (const SuperfileEntry* entry : plan.entries) {
-    if (!entry->tombstones) continue;
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     "search superfile " + entry->id.ToHex() +
-                         ": it has deleted rows, which this version of infino can't read");
-  }
-  return arrow::Status::OK();
-}
-
 /// Sets the plan's superfiles: of all in the snapshot those that its query concerns.
 arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
                           const std::string& folder, TermFilterCache* filters,
@@ -126,10 +117,20 @@ arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
       if (loaded != nullptr) Prune(plan, needs, loaded.get());
     }
   }
-  return RefuseTombstones(plan);
+  return RefuseTombstones(plan.entries);
 }
 
 }  // namespace
+
+arrow::Status RefuseTombstones(std::span<const SuperfileEntry* const> entries) {
+  for (const SuperfileEntry* entry : entries) {
+    if (!entry->tombstones) continue;
+    return MakeError(ErrorKind::kUnsupportedVersion,
+                     "search superfile " + entry->id.ToHex() +
+                         ": it has deleted rows, which this version of infino can't read");
+  }
+  return arrow::Status::OK();
+}
 
 arrow::Result<const TableColumn*> FindTextColumn(const TableSchema& schema,
                                                  const std::string& name) {

@@ -35,18 +35,6 @@ struct RankedCluster {
   int64_t rows = 0;
 };
 
-arrow::Status CheckOptions(const RecallOptions& options) {
-  if (!(options.target_recall > 0 && options.target_recall <= 1)) {
-    return MakeError(ErrorKind::kInvalidArgument,
-                     "search vectors: target_recall is above 0 and at most 1: target_recall=" +
-                         std::to_string(options.target_recall));
-  }
-  if (options.nprobe == 0U) {
-    return MakeError(ErrorKind::kInvalidArgument, "search vectors: nprobe is at least 1");
-  }
-  return arrow::Status::OK();
-}
-
 /// The fraction for a recall between those of the curve: the one for the next higher.
 double FractionOf(const RecallCurve& curve, double recall) {
   for (size_t i = 0; i < kCurvePoints; ++i) {
@@ -110,6 +98,25 @@ void ChooseFor(const PreparedQuery& query, const Wanted& wanted, std::vector<Ran
 
 }  // namespace
 
+arrow::Status CheckRecallOptions(const RecallOptions& options) {
+  if (!(options.target_recall > 0 && options.target_recall <= 1)) {
+    return MakeError(ErrorKind::kInvalidArgument,
+                     "search vectors: target_recall is above 0 and at most 1: target_recall=" +
+                         std::to_string(options.target_recall));
+  }
+  if (options.nprobe == 0U) {
+    return MakeError(ErrorKind::kInvalidArgument, "search vectors: nprobe is at least 1");
+  }
+  return arrow::Status::OK();
+}
+
+bool ScansAll(std::span<const SearchedIndex> files, const RecallOptions& options) {
+  if (options.nprobe.has_value()) return false;
+  double total = 0;
+  for (const SearchedIndex& file : files) total += file.index->row_count();
+  return RowsWanted(files, options) >= total;
+}
+
 double ConfidenceFor(double target_recall) {
   struct Step {
     double recall;
@@ -131,13 +138,10 @@ arrow::Result<Choice> ChooseClusters(const VectorSpace& space,
                                      std::span<const PreparedQuery> queries,
                                      std::span<const SearchedIndex> files,
                                      const RecallOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckOptions(options));
+  ARROW_RETURN_NOT_OK(CheckRecallOptions(options));
   Choice choice(files.size());
-  double total = 0;
-  for (const SearchedIndex& file : files) total += file.index->row_count();
+  if (ScansAll(files, options)) return choice;
   const double wanted = RowsWanted(files, options);
-  if (!options.nprobe.has_value() && wanted >= total) return choice;
-
   std::vector<RankedCluster> ranked;
   std::vector<std::vector<bool>> chosen(files.size());
   for (uint32_t i = 0; i < files.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/status.h>
 
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index/vector/vector_index_reader.h"
@@ -41,6 +42,12 @@ struct SearchedIndex {
 /// Whether such a search compares every row: VectorSearchOptions::exact.
 [[nodiscard]] bool IsExact(const RecallOptions& options);
 
+/// kInvalidArgument for a recall out of range and an nprobe of 0.
+[[nodiscard]] arrow::Status CheckRecallOptions(const RecallOptions& options);
+
+/// Whether such a search of those files looks at all of their clusters, whatever the query.
+[[nodiscard]] bool ScansAll(std::span<const SearchedIndex> files, const RecallOptions& options);
+
 /// Chooses which clusters of each file are scanned for `queries` together: VectorSearchOptions::
 /// clusters, nothing for all. Clusters of all files are ranked together, by the distance of their
 /// reference points; the largest fraction that any file's recall curve asks for counts. Files too
@@ -50,7 +57,7 @@ struct SearchedIndex {
 /// clusters alone. A search that finds fewer than k rows although more pass was unlucky, and is to
 /// be repeated with all.
 ///
-/// kInvalidArgument for a recall out of range, nprobe of 0, and a space that lacks a list.
+/// kInvalidArgument as CheckRecallOptions, and for a space that lacks a list.
 [[nodiscard]] arrow::Result<std::vector<std::optional<std::vector<uint32_t>>>> ChooseClusters(
     const VectorSpace& space, std::span<const PreparedQuery> queries,
     std::span<const SearchedIndex> files, const RecallOptions& options);

@@ -61,6 +61,13 @@ std::shared_ptr<const WholeRows> VectorCache::FindRows(uint64_t index) {
   return entry == nullptr ? nullptr : entry->rows;
 }
 
+bool VectorCache::NoteSearch(uint64_t index) {
+  constexpr size_t kRememberedMax = 65'536;
+  const std::lock_guard lock(mutex_);
+  if (searched_.size() >= kRememberedMax) searched_.clear();
+  return !searched_.insert(index).second;
+}
+
 void VectorCache::KeepCodes(uint64_t index, std::shared_ptr<const StoredCodes> codes) {
   const std::lock_guard lock(mutex_);
   const int64_t bytes = codes->memory_bytes();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "infino/index/vector/stored_codes.h"
 
@@ -24,6 +25,9 @@ class VectorCache {
   /// Replaces what was kept. What is too large for the cache is not.
   void KeepCodes(uint64_t index, std::shared_ptr<const StoredCodes> codes);
   void KeepRows(uint64_t index, std::shared_ptr<const WholeRows> rows);
+
+  /// Whether the index has been asked about before. What is searched once may never be again.
+  [[nodiscard]] bool NoteSearch(uint64_t index);
 
   [[nodiscard]] int64_t budget_bytes() const { return budget_bytes_; }
 
@@ -46,6 +50,7 @@ class VectorCache {
   int64_t size_bytes_ = 0;
   std::list<Entry> entries_;  // the most recently used first
   std::unordered_map<uint64_t, std::list<Entry>::iterator> by_key_;
+  std::unordered_set<uint64_t> searched_;
 };
 
 }  // namespace infino::vector
