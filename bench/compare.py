@@ -26,8 +26,10 @@ ENGINES = ("infino", "reference", "tantivy")
 class Engine:
     """A worker process of one engine."""
 
+    script = "engines.py"
+
     def __init__(self, name: str, core: int | None, options: dict[str, Any]) -> None:
-        command = [str(PEERS / name / "bin" / "python"), str(ROOT / "bench" / "engines.py"), name,
+        command = [str(PEERS / name / "bin" / "python"), str(ROOT / "bench" / self.script), name,
                    json.dumps(options)]
         if core is not None:
             command = ["taskset", "-c", str(core), *command]

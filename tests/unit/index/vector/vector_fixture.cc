@@ -12,9 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/array/array_nested.h>
-#include <arrow/array/builder_nested.h>
-#include <arrow/array/builder_primitive.h>
 #include <arrow/buffer.h>
 #include <arrow/io/memory.h>
 #include <arrow/result.h>
@@ -23,7 +20,6 @@
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
-#include "infino/common/random.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
 #include "infino/index/top_k.h"
@@ -47,50 +43,6 @@ T Take(arrow::Result<T> result) {
 
 }  // namespace
 
-float DrawGaussian(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.Unit()));
-  return static_cast<float>(radius * std::cos(2 * 3.14159265358979 * random.Unit()));
-}
-
-Vectors GaussianVectors(Random& random, size_t count, size_t dimension) {
-  Vectors rows(count, std::vector<float>(dimension));
-  for (auto& row : rows) {
-    for (float& number : row) number = DrawGaussian(random);
-  }
-  return rows;
-}
-
-Vectors ClusteredVectors(Random& random, size_t count, size_t dimension, size_t clusters,
-                         double spread) {
-  const Vectors centres = GaussianVectors(random, clusters, dimension);
-  Vectors rows;
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<float> row = centres[i % clusters];
-    for (float& number : row) number += static_cast<float>(spread * DrawGaussian(random));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-double ExactDistance(VectorMetric metric, std::span<const float> left,
-                     std::span<const float> right) {
-  double product = 0;
-  double apart = 0;
-  double left_square = 0;
-  double right_square = 0;
-  for (size_t i = 0; i < left.size(); ++i) {
-    product += double{left[i]} * right[i];
-    const double difference = double{left[i]} - right[i];
-    apart += difference * difference;
-    left_square += double{left[i]} * left[i];
-    right_square += double{right[i]} * right[i];
-  }
-  if (metric == VectorMetric::kL2Squared) return apart;
-  if (metric == VectorMetric::kNegativeDot) return -product;
-  const double lengths = std::sqrt(left_square) * std::sqrt(right_square);
-  return lengths > 0 ? 1 - product / lengths : 1;
-}
-
 std::shared_ptr<const VectorSpace> SpaceOf(const VectorColumn& column, const Vectors& rows,
                                            size_t points) {
   std::vector<float> sample;
@@ -98,17 +50,6 @@ std::shared_ptr<const VectorSpace> SpaceOf(const VectorColumn& column, const Vec
   const auto list =
       Take(TrainPoints(column, sample, {.points_max = points, .rows_per_point = 8, .seed = 1}));
   return Take(VectorSpace::Make(column, {list}));
-}
-
-std::shared_ptr<arrow::Array> ArrayOf(std::span<const std::vector<float>> rows) {
-  const auto dimension = rows.empty() ? 16 : static_cast<int32_t>(rows.front().size());
-  auto numbers = std::make_shared<arrow::FloatBuilder>();
-  arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), numbers, dimension);
-  for (const auto& row : rows) {
-    Check(lists.Append());
-    Check(numbers->AppendValues(row.data(), static_cast<int64_t>(row.size())));
-  }
-  return Take(lists.Finish());
 }
 
 BuiltVectors BuildVectors(const std::shared_ptr<const VectorSpace>& space,

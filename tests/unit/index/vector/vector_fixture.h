@@ -21,27 +21,13 @@
 #include "infino/index/vector/vector_index_reader.h"
 #include "infino/index/vector/vector_search.h"
 #include "infino/index/vector/vector_space.h"
+#include "support/random_vectors.h"
 
 namespace infino::vector {
-
-using Vectors = std::vector<std::vector<float>>;
-
-[[nodiscard]] float DrawGaussian(Random& random);
-[[nodiscard]] Vectors GaussianVectors(Random& random, size_t count, size_t dimension);
-
-/// Around `clusters` Gaussian centres, row by row in turn.
-[[nodiscard]] Vectors ClusteredVectors(Random& random, size_t count, size_t dimension,
-                                       size_t clusters, double spread);
-
-/// The distance as the textbook has it.
-[[nodiscard]] double ExactDistance(VectorMetric metric, std::span<const float> left,
-                                   std::span<const float> right);
 
 /// With one list of points trained on the rows.
 [[nodiscard]] std::shared_ptr<const VectorSpace> SpaceOf(const VectorColumn& column,
                                                          const Vectors& rows, size_t points);
-
-[[nodiscard]] std::shared_ptr<arrow::Array> ArrayOf(std::span<const std::vector<float>> rows);
 
 struct BuiltVectors {
   FinishedVectorIndex finished;
