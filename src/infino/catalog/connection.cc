@@ -79,11 +79,11 @@ class TableConnection final : public Connection {
       return MakeError(ErrorKind::kInvalidArgument,
                        "create table '" + std::string(name) + "': no schema");
     }
-    arrow::Result<TableSchema> declared = DeclareSchema(*schema, spec);
+    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
+    arrow::Result<TableSchema> declared = DeclareSchema(*schema, spec, *runtime->writing().random);
     if (!declared.ok()) {
       return FromForeign(declared.status(), "create table '" + std::string(name) + "'");
     }
-    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
     ARROW_ASSIGN_OR_RAISE(std::string folder, Create(*runtime, std::string(name), *declared));
     return MakeTableHandle(session_, std::string(name), std::move(folder));
   }

@@ -18,9 +18,11 @@
 #include "infino/commit/row_coercion.h"
 #include "infino/commit/row_slices.h"
 #include "infino/commit/table_writer.h"
+#include "infino/commit/vector_training.h"
 #include "infino/common/wait.h"
 #include "infino/common/work_pool.h"
 #include "infino/error.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/table.h"
 
 namespace infino {
@@ -45,7 +47,7 @@ struct Shares {
   int lane_count = 1;
   int64_t share_bytes = 0;
   int64_t superfile_bytes = 0;
-  int64_t text_bytes = 0;
+  int64_t index_bytes = 0;
   int64_t file_bytes = 0;
   int64_t reserve_bytes = 0;
   int64_t slice_bytes = 0;
@@ -70,15 +72,15 @@ struct Shares {
     }
     lane_count = lanes_of(total);
     share_bytes = std::max<int64_t>(total / (lane_count + kSpareShares), 1);
-    text_bytes = std::max<int64_t>(share_bytes / 2, 1);
+    index_bytes = std::max<int64_t>(share_bytes / 2, 1);
     file_bytes = std::min(share_bytes / kFilesPerShare, kFileMax);
     reserve_bytes = share_bytes;
     if (environment.memory_budget_bytes > 0) {
       // Where a share is most of the budget, indexes leave room for their superfile, and it is away
       // before the next one starts.
-      constexpr int64_t kTextMin = int64_t{1} << 20;
+      constexpr int64_t kIndexMin = int64_t{1} << 20;
       const int64_t budget = environment.memory_budget_bytes;
-      text_bytes = std::min(text_bytes, std::max(budget / 4, kTextMin));
+      index_bytes = std::min(index_bytes, std::max(budget / 4, kIndexMin));
       reserve_bytes = std::clamp<int64_t>(budget - lane_count * share_bytes, 0, share_bytes);
     }
     slice_bytes =
@@ -123,7 +125,7 @@ class AppendBuilder {
   int ChooseLane();
   int AddLane();
   [[nodiscard]] int ShortestLane() const;
-  void StartPipeline(WorkPool* pool);
+  arrow::Status StartPipeline(WorkPool* pool);
   void ReportProgress() const;
 
   const WriterEnvironment& environment_;
@@ -137,6 +139,7 @@ class AppendBuilder {
   int64_t dealt_bytes_ = 0;
   std::shared_ptr<arrow::Schema> input_schema_;
   std::shared_ptr<const RowCoercion> coercion_;
+  std::vector<ReferencePoints> points_;  ///< New ones.
   uint64_t row_count_ = 0;
   std::vector<RowSlice> pending_;  ///< Read and not dealt out yet.
   int64_t pending_rows_ = 0;
@@ -156,15 +159,15 @@ arrow::Result<BuiltAppend> AppendBuilder::Run(arrow::RecordBatchReader* reader) 
     ARROW_RETURN_NOT_OK(Take(std::move(batch)));
     ReportProgress();
   }
-  if (row_count_ == 0) return BuiltAppend{};
+  if (row_count_ == 0) return BuiltAppend();
   // What fits one builder needs no other thread.
-  if (pipeline_ == nullptr) StartPipeline(nullptr);
+  if (pipeline_ == nullptr) ARROW_RETURN_NOT_OK(StartPipeline(nullptr));
   if (!pending_.empty()) {
     // Too little for a builder of its own: it goes to the one with the fewest rows.
     const int lane = lane_rows_.empty() ? AddLane() : ShortestLane();
     ARROW_RETURN_NOT_OK(pipeline_->Push(lane, std::exchange(pending_, {}), options_.stop));
   }
-  BuiltAppend built{.row_count = row_count_, .superfiles = {}};
+  BuiltAppend built{.row_count = row_count_, .superfiles = {}, .points = std::move(points_)};
   ARROW_ASSIGN_OR_RAISE(built.superfiles, pipeline_->Finish(options_.stop));
   is_finished_ = true;
   ReportProgress();
@@ -199,14 +202,15 @@ arrow::Status AppendBuilder::Match(const std::shared_ptr<arrow::Schema>& input) 
   if (coercion_ != nullptr && (input == input_schema_ || input->Equals(*input_schema_))) {
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(RowCoercion coercion, RowCoercion::Make(destination_.schema, *input));
+  ARROW_ASSIGN_OR_RAISE(RowCoercion coercion,
+                        RowCoercion::Make(destination_.base->root.schema, *input));
   coercion_ = std::make_shared<const RowCoercion>(std::move(coercion));
   input_schema_ = input;
   return arrow::Status::OK();
 }
 
 arrow::Status AppendBuilder::DealOut() {
-  if (pipeline_ == nullptr) StartPipeline(environment_.pool.get());
+  if (pipeline_ == nullptr) ARROW_RETURN_NOT_OK(StartPipeline(environment_.pool.get()));
   const int lane = ChooseLane();
   lane_rows_[static_cast<size_t>(lane)] += pending_rows_;
   dealt_rows_ += std::exchange(pending_rows_, 0);
@@ -229,22 +233,27 @@ int AppendBuilder::ShortestLane() const {
   return static_cast<int>(std::ranges::min_element(lane_rows_) - lane_rows_.begin());
 }
 
-void AppendBuilder::StartPipeline(WorkPool* pool) {
+arrow::Status AppendBuilder::StartPipeline(WorkPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(AppendSpaces spaces,
+                        TrainForAppend(*destination_.base, pending_, *environment_.random));
+  points_ = std::move(spaces.added);
   pipeline_ = std::make_shared<BuildPipeline>(
       BuildPipeline::Options{.store = environment_.store,
                              .random = environment_.random,
                              .pool = pool,
                              .folder = destination_.folder,
-                             .schema = destination_.schema,
+                             .schema = destination_.base->root.schema,
+                             .spaces = std::move(spaces.spaces),
                              .compression = environment_.compression,
                              .superfile_bytes = shares_.superfile_bytes,
                              .lane_bytes = shares_.share_bytes,
                              .scratch = environment_.scratch,
-                             .text_bytes = shares_.text_bytes,
+                             .index_bytes = shares_.index_bytes,
                              .file_bytes = shares_.file_bytes,
                              .reserve_bytes = shares_.reserve_bytes,
                              .queue_bytes = shares_.share_bytes / 2,
                              .memory_budget_bytes = environment_.memory_budget_bytes});
+  return arrow::Status::OK();
 }
 
 void AppendBuilder::ReportProgress() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,22 +11,24 @@
 #include "infino/commit/build_pipeline.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/ids.h"
-#include "infino/superfile/table_schema.h"
+#include "infino/manifest/points_codec.h"
+#include "infino/supertable/snapshot.h"
 #include "infino/table.h"
 
 namespace infino {
 
 /// Where the rows of an append go.
 struct AppendDestination {
-  std::string folder;  ///< The table's.
-  TableSchema schema;
-  RowId first_id;  ///< Of the first row; the others follow one by one.
+  std::string folder;                    ///< The table's.
+  std::shared_ptr<const Snapshot> base;  ///< Its schema and reference points.
+  RowId first_id;                        ///< Of the first row; the others follow one by one.
 };
 
 /// The superfiles that the rows of a stream became; those with bytes are still to be staged.
 struct BuiltAppend {
   uint64_t row_count = 0;
   std::vector<AppendedSuperfile> superfiles;
+  std::vector<ReferencePoints> points;  ///< New ones that their codes are made with.
 };
 
 /// Reads `rows` to their end and builds superfiles of them.
@@ -34,7 +37,8 @@ struct BuiltAppend {
 /// ones are dealt out to one builder a core, by runs, so that all cores work and superfiles get as
 /// large as WriterEnvironment::build_memory_bytes allows; that figure holds for the builders and
 /// finished superfiles together, above the rows as they come in. `rows` is read on the calling
-/// thread only. After a failure no superfile is left in the store, as far as it can be told.
+/// thread only. What it starts with decides whether vector columns get new reference points. After
+/// a failure no superfile is left in the store, as far as it can be told.
 [[nodiscard]] arrow::Result<BuiltAppend> BuildSuperfiles(const WriterEnvironment& environment,
                                                          AppendDestination destination,
                                                          arrow::RecordBatchReader* rows,

@@ -38,8 +38,9 @@ int BuildPipeline::AddLane() {
   const std::lock_guard lock(mutex_);
   SuperfileWriterOptions superfiles{.id = {},
                                     .compression = options_.compression,
+                                    .spaces = options_.spaces,
                                     .scratch = options_.scratch,
-                                    .text_memory_bytes = options_.text_bytes,
+                                    .index_memory_bytes = options_.index_bytes,
                                     .file_memory_bytes = options_.file_bytes};
   lanes_.push_back(std::make_unique<Lane>(
       SuperfileLane(&options_.schema, std::move(superfiles), options_.random)));

@@ -23,6 +23,7 @@
 #include "infino/storage/object_store.h"
 #include "infino/superfile/superfile_writer.h"
 #include "infino/superfile/table_schema.h"
+#include "infino/supertable/vector_spaces.h"
 
 namespace infino {
 
@@ -40,7 +41,7 @@ struct AppendedSuperfile {
 /// A lane works on one superfile at a time, on whichever pool thread is free, one slice a task; so
 /// no task takes long, none waits, and every lane's ids ascend. A lane ends a superfile that is as
 /// long as one may get, or whose memory reaches the lane's share of the budget although it went to
-/// scratch files: long superfiles themselves, and what keyword indexes hold above their part of the
+/// scratch files: long superfiles themselves, and what indexes hold above their part of the
 /// share. It starts the upload, part by part from a scratch file, and goes on with the next one,
 /// unless more is under way than the reserve allows, or than one scratch file a lane: then it
 /// pauses until an upload ends. The superfiles in memory that are not full at the end are handed
@@ -55,11 +56,12 @@ class BuildPipeline : public std::enable_shared_from_this<BuildPipeline> {
     WorkPool* pool = nullptr;  ///< Outlives the pipeline's work; null: work on the calling thread.
     std::string folder;        ///< The table's.
     TableSchema schema;
+    VectorSpaces spaces;  ///< Of all vector columns.
     Compression compression = Compression::kZstd;
     int64_t superfile_bytes = 0;            ///< About how long a superfile gets.
     int64_t lane_bytes = 0;                 ///< A lane's share.
     std::shared_ptr<ScratchSpace> scratch;  ///< Null: all stays in memory.
-    int64_t text_bytes = 0;                 ///< What a lane's indexes hold before they go there.
+    int64_t index_bytes = 0;                ///< What a lane's indexes hold before they go there.
     int64_t file_bytes = 0;                 ///< How long a superfile in memory gets.
     int64_t reserve_bytes = 0;              ///< For finished superfiles on their way to the store.
     int64_t queue_bytes = 0;                ///< Slices that wait for a lane; one run may exceed it.

@@ -27,6 +27,7 @@
 #include "infino/supertable/layout.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
+#include "infino/supertable/vector_spaces.h"
 
 namespace infino {
 namespace {
@@ -97,6 +98,8 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   ARROW_RETURN_NOT_OK(Stage(next));
   INFINO_FAILPOINT("commit.staged");
   ARROW_RETURN_NOT_OK(Verify(&base_version, next, request_.written));
+  ARROW_ASSIGN_OR_RAISE(VectorSpaces spaces,
+                        MakeSpaces(next.root.schema, next.points, base.spaces));
   ARROW_RETURN_NOT_OK(CheckAge());
   ARROW_RETURN_NOT_OK(CheckStop(*stop_));
   PinnedPointer pinned{.pointer = NextPointer(&base.pinned.pointer, next), .version = {}};
@@ -114,8 +117,10 @@ arrow::Result<uint64_t> Commit::Try(const Snapshot& base) {
   }
   const uint64_t version = next.root.version;
   if (!pinned.version.token.empty()) {
-    target_->loader->Publish(
-        MakeSnapshot(std::move(pinned), std::move(next.root), std::move(next.parts)));
+    target_->loader->Publish(MakeSnapshot(std::move(pinned), std::move(next.root),
+                                          {.parts = std::move(next.parts),
+                                           .points = std::move(next.points),
+                                           .spaces = std::move(spaces)}));
   } else {
     // Published, and others have gone on from there: have the loader look. If it can't now, it
     // will at the next query; the commit stands either way.

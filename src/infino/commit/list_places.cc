@@ -40,6 +40,10 @@ ListPlaces PlacesOf(const arrow::Array& array) {
       return PlacesIn<arrow::LargeListArray>(array);
     case arrow::Type::FIXED_SIZE_LIST:
       return PlacesIn<arrow::FixedSizeListArray>(array);
+    case arrow::Type::LIST_VIEW:
+      return PlacesIn<arrow::ListViewArray>(array);
+    case arrow::Type::LARGE_LIST_VIEW:
+      return PlacesIn<arrow::LargeListViewArray>(array);
     case arrow::Type::MAP:
       return PlacesIn<arrow::MapArray>(array);
     default:

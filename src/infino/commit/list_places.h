@@ -16,7 +16,7 @@ struct ListPlaces {
   std::vector<int64_t> lengths;
 };
 
-/// REQUIRES: `array` is of lists, large lists, lists of fixed size, or maps.
+/// REQUIRES: `array` is of lists, large lists, views of either, lists of fixed size, or maps.
 [[nodiscard]] ListPlaces PlacesOf(const arrow::Array& array);
 
 /// The values of all lists, one after the other, with `filler` values in the place of each list

@@ -19,6 +19,7 @@
 #include <arrow/util/utf8.h>
 
 #include "infino/commit/type_conversion.h"
+#include "infino/commit/vector_conversion.h"
 #include "infino/error.h"
 #include "infino/superfile/table_schema.h"
 
@@ -145,7 +146,11 @@ arrow::Result<RowCoercion> RowCoercion::Make(const TableSchema& schema,
     const arrow::Field& field = *column.field;
     const int source = input.GetFieldIndex(field.name());
     coercion.sources_.push_back(source);
-    if (source >= 0) {
+    coercion.has_vectors_.push_back(column.vector.has_value());
+    if (column.vector) {
+      if (source < 0) continue;
+      ARROW_RETURN_NOT_OK(CheckConvertibleVectors(*input.field(source)->type(), field));
+    } else if (source >= 0) {
       ARROW_RETURN_NOT_OK(CheckConvertible(*input.field(source)->type(), field, field.name()));
     } else if (!field.nullable()) {
       return Invalid("the batch lacks the column '" + field.name() +
@@ -160,17 +165,29 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> RowCoercion::Coerce(
   std::vector<std::shared_ptr<arrow::Array>> columns;
   columns.reserve(sources_.size());
   for (size_t i = 0; i < sources_.size(); ++i) {
-    const arrow::Field& field = *schema_->field(static_cast<int>(i));
-    std::shared_ptr<arrow::Array> values;
-    if (sources_[i] < 0) {
-      ARROW_ASSIGN_OR_RAISE(values, arrow::MakeArrayOfNull(field.type(), rows.num_rows()));
-    } else {
-      ARROW_ASSIGN_OR_RAISE(values, ConvertArray(rows.column(sources_[i]), field, field.name()));
-      ARROW_RETURN_NOT_OK(CheckNulls(*values, field, first_row));
-    }
+    ARROW_ASSIGN_OR_RAISE(auto values, CoerceColumn(i, rows, first_row));
     columns.push_back(std::move(values));
   }
   return arrow::RecordBatch::Make(schema_, rows.num_rows(), std::move(columns));
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> RowCoercion::CoerceColumn(
+    size_t ordinal, const arrow::RecordBatch& rows, uint64_t first_row) const {
+  const arrow::Field& field = *schema_->field(static_cast<int>(ordinal));
+  const int source = sources_[ordinal];
+  std::shared_ptr<arrow::Array> values;
+  if (source < 0) {
+    ARROW_ASSIGN_OR_RAISE(
+        values, arrow::MakeArrayOfNull(has_vectors_[ordinal] ? arrow::null() : field.type(),
+                                       rows.num_rows()));
+  } else {
+    values = rows.column(source);
+  }
+  if (has_vectors_[ordinal]) return ConvertVectors(values, field, first_row);
+  if (source < 0) return values;
+  ARROW_ASSIGN_OR_RAISE(values, ConvertArray(values, field, field.name()));
+  ARROW_RETURN_NOT_OK(CheckNulls(*values, field, first_row));
+  return values;
 }
 
 arrow::Status ValidateRows(const arrow::RecordBatch& rows, uint64_t first_row) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include <arrow/array/array_base.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -16,8 +18,9 @@ namespace infino {
 /// How the columns of incoming rows become the declared columns of a table.
 ///
 /// Columns are matched by name, in any order; a missing nullable one is null. Types are converted
-/// only where no value changes. Everything else is kInvalidArgument that names the column and says
-/// what to do. Immutable and thread-safe.
+/// only where no value changes, but the numbers of vectors are rounded to floats; a vector is never
+/// null. Everything else is kInvalidArgument that names the column and says what to do. Immutable
+/// and thread-safe.
 class RowCoercion {
  public:
   /// Matches the columns of `input`, and checks that their types can be converted.
@@ -30,11 +33,16 @@ class RowCoercion {
   [[nodiscard]] arrow::Result<std::shared_ptr<arrow::RecordBatch>> Coerce(
       const arrow::RecordBatch& rows, uint64_t first_row) const;
 
+  /// The declared column number `ordinal` alone.
+  [[nodiscard]] arrow::Result<std::shared_ptr<arrow::Array>> CoerceColumn(
+      size_t ordinal, const arrow::RecordBatch& rows, uint64_t first_row) const;
+
  private:
   RowCoercion() = default;
 
   std::shared_ptr<arrow::Schema> schema_;
-  std::vector<int> sources_;  ///< For each declared column its place in the input, or -1.
+  std::vector<int> sources_;       ///< For each declared column its place in the input, or -1.
+  std::vector<bool> has_vectors_;  ///< For each declared column whether it has a vector index.
 };
 
 /// Fails with kInvalidArgument, naming the column (and for text that is not UTF-8 the row), unless

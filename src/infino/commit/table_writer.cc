@@ -29,6 +29,7 @@ CommitRequest RequestOf(BuiltAppend built, std::chrono::nanoseconds started) {
   CommitRequest request;
   request.started = started;
   request.change.operation = "append";
+  request.change.points = std::move(built.points);
   for (AppendedSuperfile& file : built.superfiles) {
     request.written.push_back(
         {.id = file.superfile.entry.id, .size_bytes = file.superfile.entry.size_bytes});
@@ -73,8 +74,7 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   const RowId first_id = ids_.Begin();
   ARROW_ASSIGN_OR_RAISE(
       BuiltAppend built,
-      BuildSuperfiles(environment_,
-                      {.folder = folder_, .schema = snapshot->root.schema, .first_id = first_id},
+      BuildSuperfiles(environment_, {.folder = folder_, .base = snapshot, .first_id = first_id},
                       rows.get(), options));
   AppendResult result{.rows = built.row_count,
                       .superfiles = built.superfiles.size(),

@@ -97,6 +97,14 @@ struct PartRef {
   friend bool operator==(const PartRef&, const PartRef&) = default;
 };
 
+/// A list of reference points of a vector column, as the root names it.
+struct PointsRef {
+  int32_t field_id = 0;
+  ObjectRef object;
+
+  friend bool operator==(const PointsRef&, const PointsRef&) = default;
+};
+
 /// One line of the history that the root carries.
 struct VersionInfo {
   uint64_t version = 0;
@@ -121,6 +129,7 @@ struct ManifestRoot {
   ContentHash schema_hash;  ///< Of the schema and index spec as encoded.
   ManifestTotals totals;
   std::vector<PartRef> parts;
+  std::vector<PointsRef> points;    ///< By field id, then in the order they were added.
   std::optional<ObjectRef> parent;  ///< The root of the version before.
   uint64_t oldest_openable_version = 1;
   std::vector<VersionInfo> versions;  ///< Newest first, at most kVersionsMax, this one included.

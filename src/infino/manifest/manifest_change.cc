@@ -11,14 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/buffer.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 
 #include "infino/common/ids.h"
 #include "infino/error.h"
+#include "infino/index/vector/vector_space.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/object_names.h"
 #include "infino/manifest/parts_log.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/manifest/root_codec.h"
 #include "infino/manifest/summary_codec.h"
 #include "infino/manifest/totals.h"
@@ -77,9 +80,10 @@ arrow::Result<AddedPart> MakeAddedPart(const ManifestChange& change, const Commi
 
 /// Every object that a version names, but for the root and its ancestors.
 std::unordered_set<std::string> NamedObjects(
-    const std::vector<PartRef>& refs, std::span<const std::shared_ptr<const ManifestPart>> parts) {
+    const ManifestRoot& root, std::span<const std::shared_ptr<const ManifestPart>> parts) {
   std::unordered_set<std::string> names;
-  for (const PartRef& ref : refs) names.insert(ref.object.name);
+  for (const PartRef& ref : root.parts) names.insert(ref.object.name);
+  for (const PointsRef& ref : root.points) names.insert(ref.object.name);
   for (const auto& part : parts) {
     for (const ObjectRef& summary : part->summaries) names.insert(summary.name);
     for (const SuperfileEntry& entry : part->entries) {
@@ -95,9 +99,9 @@ std::unordered_set<std::string> NamedObjects(
 std::vector<std::string> RemovedObjects(const BaseVersion& base, const NextVersion& next,
                                         bool has_removals) {
   const auto kept =
-      has_removals ? NamedObjects(next.root.parts, next.parts) : NamedObjects(next.root.parts, {});
-  const auto before = has_removals ? NamedObjects(base.root->parts, base.parts)
-                                   : NamedObjects(base.root->parts, {});
+      has_removals ? NamedObjects(next.root, next.parts) : NamedObjects(next.root, {});
+  const auto before =
+      has_removals ? NamedObjects(*base.root, base.parts) : NamedObjects(*base.root, {});
   std::vector<std::string> removed;
   for (const std::string& name : before) {
     if (!kept.contains(name)) removed.push_back(name);
@@ -142,6 +146,43 @@ arrow::Status TakeParts(const PartsLog& log, NextVersion* next) {
     if (logged.bytes != nullptr) {
       next->objects.push_back({.ref = logged.ref.object, .bytes = logged.bytes});
     }
+  }
+  return arrow::Status::OK();
+}
+
+/// The lists of the base and behind those of each column the new ones, of which every one is an
+/// object of its own.
+arrow::Status TakePoints(const BaseVersion& base, const ManifestChange& change,
+                         const CommitId& commit, NextVersion* next) {
+  next->root.points = base.root->points;
+  next->points.assign(base.points.begin(), base.points.end());
+  for (const ReferencePoints& added : change.points) {
+    const TableColumn* column = base.root->schema.FindById(added.field_id);
+    if (column == nullptr || !column->vector ||
+        column->vector->column.dimension != added.list->dimension()) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "add reference points: they are of no vector column: field_id=" +
+                           std::to_string(added.field_id));
+    }
+    const auto of_column =
+        std::ranges::equal_range(next->points, added.field_id, {}, &ReferencePoints::field_id);
+    const bool is_known = std::ranges::any_of(of_column, [&](const ReferencePoints& points) {
+      return points.list->id() == added.list->id();
+    });
+    if (is_known) continue;
+    if (of_column.size() >= vector::VectorSpace::kListsMax) {
+      return MakeError(ErrorKind::kConflict,
+                       "add reference points to column '" + column->field->name() +
+                           "': with those of other commits it would have more than lists=" +
+                           std::to_string(vector::VectorSpace::kListsMax));
+    }
+    const auto place = of_column.end() - next->points.begin();
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> bytes, EncodePoints(added, commit));
+    const ObjectRef ref = RefOfPoints(*bytes);
+    next->root.points.insert(next->root.points.begin() + place,
+                             {.field_id = added.field_id, .object = ref});
+    next->points.insert(next->points.begin() + place, added);
+    next->objects.push_back({.ref = ref, .bytes = std::move(bytes)});
   }
   return arrow::Status::OK();
 }
@@ -214,6 +255,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
   if (added.summary) {
     next.objects.push_back({.ref = added.summary->ref, .bytes = added.summary->bytes});
   }
+  ARROW_RETURN_NOT_OK(TakePoints(base, change, stamp.commit, &next));
   ARROW_RETURN_NOT_OK(TakeParts(log, &next));
   root.removed = RemovedObjects(base, next, !removed.empty());
   ExtendHistory(base,

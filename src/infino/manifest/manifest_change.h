@@ -13,6 +13,7 @@
 
 #include "infino/common/ids.h"
 #include "infino/manifest/manifest.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
 
@@ -36,6 +37,10 @@ struct ManifestChange {
   std::string operation;            ///< As the history shows it: "append", "optimize", …
   std::vector<NewSuperfile> added;  ///< Come after everything there is, in this order.
   std::vector<SuperfileId> removed;
+
+  /// Lists of reference points that codes of added superfiles are made with. Those that the table
+  /// has already are left out.
+  std::vector<ReferencePoints> points;
 };
 
 /// Who commits, and when.
@@ -49,6 +54,7 @@ struct BaseVersion {
   const ManifestRoot* root = nullptr;
   ObjectRef root_object;  ///< Where `root` is stored, as the pointer names it.
   std::span<const std::shared_ptr<const ManifestPart>> parts;  ///< As root->parts.
+  std::span<const ReferencePoints> points;                     ///< As root->points.
 };
 
 /// An object to be staged, with its name by content.
@@ -63,10 +69,11 @@ struct NextVersion {
   ObjectRef root_object;
   std::shared_ptr<arrow::Buffer> root_bytes;
   std::vector<std::shared_ptr<const ManifestPart>> parts;  ///< As root.parts.
+  std::vector<ReferencePoints> points;                     ///< As root.points.
 
-  /// Every manifest object that the version names and the base does not: summary, parts, and the
-  /// root as the last one. Their names carry the commit id through their content, so a name that is
-  /// taken is this commit's own object from an earlier try: success.
+  /// Every manifest object that the version names and the base does not: summary, points, parts,
+  /// and the root as the last one. Their names carry the commit id through their content, so a name
+  /// that is taken is this commit's own object from an earlier try: success.
   std::vector<NamedObject> objects;
 };
 
@@ -81,8 +88,9 @@ struct NextVersion {
 /// once there are kMergeCount of them or enough for a large one (docs/format/manifest.md, "The
 /// parts log"). A removal rewrites the parts that held the removed superfiles.
 ///
-/// kConflict if a superfile to be removed is not there (another commit removed it);
-/// kInvalidArgument if one to be added is already there, or a sum does not fit 64 bits.
+/// kConflict if a superfile to be removed is not there (another commit removed it), or a column
+/// would have more lists of reference points than codes can name; kInvalidArgument if one to be
+/// added is already there, reference points are of no vector column, or a sum does not fit 64 bits.
 [[nodiscard]] arrow::Result<NextVersion> Apply(const BaseVersion& base,
                                                const ManifestChange& change,
                                                const CommitStamp& stamp);

@@ -28,6 +28,10 @@ std::string SummaryName(const ContentHash& hash) {
   return "manifest/summary-" + hash.ToHex() + ".arrow";
 }
 
+std::string PointsName(const ContentHash& hash) {
+  return "manifest/points-" + hash.ToHex() + ".arrow";
+}
+
 std::string TombstonesName(const SuperfileId& id, const CommitId& commit, const ContentHash& hash) {
   return "tombstones/" + id.ToHex() + "-" + commit.ToHex() + "-" + hash.ToHex() + ".roaring";
 }

@@ -23,6 +23,9 @@ namespace infino {
 /// "manifest/summary-<hash>.arrow".
 [[nodiscard]] std::string SummaryName(const ContentHash& hash);
 
+/// "manifest/points-<hash>.arrow".
+[[nodiscard]] std::string PointsName(const ContentHash& hash);
+
 /// "tombstones/<superfile>-<commit>-<hash>.roaring".
 [[nodiscard]] std::string TombstonesName(const SuperfileId& id, const CommitId& commit,
                                          const ContentHash& hash);

@@ -14,20 +14,14 @@
 #include <arrow/array/array_nested.h>
 #include <arrow/array/array_primitive.h>
 #include <arrow/buffer.h>
-#include <arrow/io/memory.h>
-#include <arrow/ipc/options.h>
-#include <arrow/ipc/reader.h>
-#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/util/decimal.h>
 
-#include "infino/common/bytes.h"
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
-#include "infino/error.h"
 #include "infino/manifest/arrow_object.h"
 #include "infino/manifest/entry_rules.h"
 #include "infino/manifest/json_fields.h"
@@ -202,75 +196,23 @@ Status CheckSchema(const arrow::Schema& schema, std::string_view object) {
   return CorruptObject(object, "not the schema of a part: " + schema.ToString());
 }
 
-Status CheckNoNulls(const arrow::Array& array, const arrow::Field& field, std::string_view object) {
-  if (!field.nullable() && array.null_count() != 0) {
-    return CorruptObject(object, "null in column " + field.name());
-  }
-  if (array.type_id() == arrow::Type::LIST) {
-    const auto& values = static_cast<const arrow::ListArray&>(array).values();
-    return CheckNoNulls(*values, *array.type()->field(0), object);
-  }
-  if (array.type_id() == arrow::Type::STRUCT) {
-    const auto& items = static_cast<const arrow::StructArray&>(array);
-    // Below a null struct anything may stand; only tombstones can be null, and they are read
-    // only where they are not.
-    if (items.null_count() != 0) return Status::OK();
-    for (int i = 0; i < items.num_fields(); ++i) {
-      ARROW_RETURN_NOT_OK(CheckNoNulls(*items.field(i), *array.type()->field(i), object));
-    }
-  }
-  return Status::OK();
-}
-
-/// Arrow takes the end of the input for the end of the stream, too.
-bool HasEndMark(const arrow::Buffer& bytes) {
-  constexpr uint64_t kEndMark = 0xFFFFFFFF;
-  constexpr int64_t kEndMarkBytes = 8;
-  return bytes.size() >= kEndMarkBytes &&
-         LoadU64(bytes.data() + bytes.size() - kEndMarkBytes) == kEndMark;
-}
-
-Status Decode(const arrow::Buffer& bytes, std::string_view object, arrow::MemoryPool* pool,
-              ManifestPart* part) {
-  auto options = arrow::ipc::IpcReadOptions::Defaults();
-  options.use_threads = false;
-  options.memory_pool = pool;
-  const auto input = std::make_shared<arrow::io::BufferReader>(
-      std::make_shared<arrow::Buffer>(bytes.data(), bytes.size()));
-  ARROW_ASSIGN_OR_RAISE(const auto stream,
-                        arrow::ipc::RecordBatchStreamReader::Open(input, options));
-  const auto schema = stream->schema();
-  ARROW_ASSIGN_OR_RAISE(part->commit,
-                        ReadArrowObjectMetadata(schema->metadata().get(), kPartKind, object));
-  ARROW_RETURN_NOT_OK(CheckSchema(*schema, object));
-  ARROW_ASSIGN_OR_RAISE(const auto batch, stream->Next());
-  if (batch == nullptr) return CorruptObject(object, "no record batch");
-  ARROW_ASSIGN_OR_RAISE(const auto rest, stream->Next());
-  ARROW_ASSIGN_OR_RAISE(const int64_t end, input->Tell());
-  if (rest != nullptr || end != bytes.size() || !HasEndMark(bytes)) {
-    return CorruptObject(object, "the stream does not end behind its record batch");
-  }
-  ARROW_RETURN_NOT_OK(batch->ValidateFull());
-  for (int i = 0; i < batch->num_columns(); ++i) {
-    ARROW_RETURN_NOT_OK(CheckNoNulls(*batch->column(i), *schema->field(i), object));
-  }
-  return PartReader(*batch, object).Read(part);
-}
-
 }  // namespace
 
 arrow::Result<ManifestPart> DecodePart(const arrow::Buffer& bytes, std::string_view object) {
-  // A corrupt length of a compressed buffer must not make us allocate at will. An entry has at
-  // least 64 bytes that don't compress, so no real part comes near this.
+  // An entry has at least 64 bytes that don't compress, so no real part comes near this.
   constexpr int64_t kExpansionMax = 256;
   constexpr int64_t kSlackBytes = int64_t{1} << 20;
-  arrow::ProxyMemoryPool counted(arrow::default_memory_pool());
-  arrow::CappedMemoryPool capped(&counted, bytes.size() * kExpansionMax + kSlackBytes);
   ManifestPart part;
-  const Status status = Decode(bytes, object, &capped, &part);
-  if (status.ok()) return part;
-  if (KindOf(status).has_value()) return status;
-  return CorruptObject(object, "not a readable Arrow stream: " + status.message());
+  ARROW_RETURN_NOT_OK(
+      ReadArrowObject(bytes, kPartKind, object, bytes.size() * kExpansionMax + kSlackBytes,
+                      [&](const CommitId& commit, const arrow::RecordBatch& batch) -> Status {
+                        part.commit = commit;
+                        ARROW_RETURN_NOT_OK(CheckSchema(*batch.schema(), object));
+                        // Only tombstones can be null, and they are read only where they are not.
+                        ARROW_RETURN_NOT_OK(CheckNoNulls(batch, object));
+                        return PartReader(batch, object).Read(&part);
+                      }));
+  return part;
 }
 
 }  // namespace infino

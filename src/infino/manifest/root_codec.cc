@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
 #include "infino/common/json.h"
+#include "infino/index/vector/vector_space.h"
 #include "infino/manifest/json_fields.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/object_names.h"
@@ -108,6 +110,25 @@ arrow::Result<PartRef> PartFromJson(const json& value, std::string_view object) 
   return part;
 }
 
+json PointsToJson(const PointsRef& points) {
+  return json::array({points.field_id, points.object.hash.ToHex(), points.object.size_bytes});
+}
+
+arrow::Result<PointsRef> PointsFromJson(const json& value, std::string_view object) {
+  JsonRow row(value, object);
+  PointsRef points;
+  ARROW_ASSIGN_OR_RAISE(const int64_t field_id, row.NextCount());
+  ARROW_ASSIGN_OR_RAISE(points.object.hash, row.NextHash());
+  ARROW_ASSIGN_OR_RAISE(points.object.size_bytes, row.NextCount());
+  ARROW_RETURN_NOT_OK(row.Finish());
+  if (field_id > std::numeric_limits<int32_t>::max()) {
+    return CorruptObject(object, "reference points of no column");
+  }
+  points.field_id = static_cast<int32_t>(field_id);
+  points.object.name = PointsName(points.object.hash);
+  return points;
+}
+
 json VersionToJson(const VersionInfo& info) {
   const bool has_root = !info.root.name.empty();
   return json::array({info.version, info.unix_ms, info.operation, info.commit.ToHex(),
@@ -166,6 +187,33 @@ arrow::Status ReadParts(const json& document, std::string_view object, ManifestR
     root->parts.push_back(std::move(part));
   }
   if (sum != root->totals) return CorruptObject(object, "the parts don't add up to the totals");
+  return arrow::Status::OK();
+}
+
+arrow::Status ReadPoints(const json& document, std::string_view object, ManifestRoot* root) {
+  ARROW_ASSIGN_OR_RAISE(const json* lists, GetArray(document, "points", object));
+  std::set<std::string> names;
+  int32_t last_field_id = kIdFieldId;
+  size_t of_column = 0;
+  for (const json& in : *lists) {
+    ARROW_ASSIGN_OR_RAISE(PointsRef points, PointsFromJson(in, object));
+    const TableColumn* column = root->schema.FindById(points.field_id);
+    if (column == nullptr || !column->vector) {
+      return CorruptObject(object, "reference points of no vector column");
+    }
+    if (points.field_id < last_field_id) {
+      return CorruptObject(object, "reference points out of order");
+    }
+    of_column = points.field_id == last_field_id ? of_column + 1 : 1;
+    if (of_column > vector::VectorSpace::kListsMax) {
+      return CorruptObject(object, "too many lists of reference points");
+    }
+    if (!names.insert(points.object.name).second) {
+      return CorruptObject(object, "a list of reference points stands there twice");
+    }
+    last_field_id = points.field_id;
+    root->points.push_back(std::move(points));
+  }
   return arrow::Status::OK();
 }
 
@@ -244,6 +292,8 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> EncodeRoot(const ManifestRoot& roo
   document["removed"] = root.removed;
   json& parts = document["parts"] = json::array();
   for (const PartRef& part : root.parts) parts.push_back(PartToJson(part));
+  json& points = document["points"] = json::array();
+  for (const PointsRef& list : root.points) points.push_back(PointsToJson(list));
   json& versions = document["versions"] = json::array();
   for (const VersionInfo& info : root.versions) versions.push_back(VersionToJson(info));
   json& runs = document["term_index_runs"] = json::array();
@@ -267,6 +317,7 @@ arrow::Result<ManifestRoot> DecodeRoot(const arrow::Buffer& bytes, std::string_v
   }
   ARROW_ASSIGN_OR_RAISE(root.schema, SchemaFromJson(*schema, object));
   ARROW_RETURN_NOT_OK(ReadParts(document, object, &root));
+  ARROW_RETURN_NOT_OK(ReadPoints(document, object, &root));
   ARROW_RETURN_NOT_OK(ReadHistory(document, object, &root));
   ARROW_RETURN_NOT_OK(CheckHistory(root, object));
   return root;

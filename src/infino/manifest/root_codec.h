@@ -19,8 +19,8 @@ namespace infino {
 [[nodiscard]] arrow::Result<std::shared_ptr<arrow::Buffer>> EncodeRoot(const ManifestRoot& root);
 
 /// Reads what EncodeRoot wrote and checks that its parts add up to its totals, its history has no
-/// gaps and its names fit their hashes. kCorrupt, naming `object`, for anything else;
-/// kUnsupportedVersion for a newer format.
+/// gaps, its names fit their hashes and its reference points are of vector columns. kCorrupt,
+/// naming `object`, for anything else; kUnsupportedVersion for a newer format.
 [[nodiscard]] arrow::Result<ManifestRoot> DecodeRoot(const arrow::Buffer& bytes,
                                                      std::string_view object);
 

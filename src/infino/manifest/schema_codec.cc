@@ -1,6 +1,6 @@
 #include "infino/manifest/schema_codec.h"
 
-#include <cmath>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -22,8 +22,11 @@
 #include <arrow/type.h>
 #include <arrow/util/base64.h>
 
+#include "infino/common/bytes.h"
+#include "infino/common/ids.h"
 #include "infino/common/json.h"
 #include "infino/error.h"
+#include "infino/index/vector/vector_column.h"
 #include "infino/index_spec.h"
 #include "infino/manifest/json_fields.h"
 #include "infino/superfile/table_schema.h"
@@ -72,6 +75,56 @@ arrow::Result<TextIndexOptions> TextOptionsFromJson(const json& value, std::stri
   return options;
 }
 
+/// A seed as 16 hexadecimal digits: not every reader of JSON keeps 64 bits of a number.
+std::string SeedToHex(uint64_t seed) {
+  std::array<uint8_t, sizeof(seed)> bytes{};
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[bytes.size() - 1 - i] = static_cast<uint8_t>(seed >> (8 * i));
+  }
+  return FormatHex(bytes);
+}
+
+arrow::Result<uint64_t> SeedFromHex(const std::string& hex, std::string_view object) {
+  std::array<uint8_t, sizeof(uint64_t)> bytes{};
+  if (!ParseHex(hex, bytes).ok()) return CorruptObject(object, "a rotation seed is not a number");
+  uint64_t seed = 0;
+  for (const uint8_t byte : bytes) seed = seed << 8 | byte;
+  return seed;
+}
+
+json VectorIndexToJson(const TableVectorIndex& index) {
+  return {{"metric", vector::NameOf(index.column.metric)},
+          {"rerank", vector::NameOf(index.column.tier)},
+          {"rotation_seed", SeedToHex(index.column.rotation_seed)},
+          {"stored", index.stored}};
+}
+
+arrow::Result<TableVectorIndex> VectorIndexFromJson(const json& value, const arrow::Field& field,
+                                                    std::string_view object) {
+  TableVectorIndex index;
+  const std::optional<uint32_t> dimension = DimensionOf(*field.type());
+  if (!dimension || *dimension < vector::kDimensionMin || *dimension > vector::kDimensionMax) {
+    return CorruptObject(object, "a vector index over a column of another type");
+  }
+  index.column.dimension = *dimension;
+  ARROW_ASSIGN_OR_RAISE(const std::string metric_name, GetString(value, "metric", object));
+  const std::optional<vector::VectorMetric> metric = vector::MetricOfName(metric_name);
+  if (!metric || vector::NameOf(*metric) != metric_name) {
+    return CorruptObject(object, "unknown metric of a vector index");
+  }
+  index.column.metric = *metric;
+  ARROW_ASSIGN_OR_RAISE(const std::string tier_name, GetString(value, "rerank", object));
+  const std::optional<vector::RerankTier> tier = vector::TierOfName(tier_name);
+  if (!tier || vector::NameOf(*tier) != tier_name) {
+    return CorruptObject(object, "unknown rerank tier of a vector index");
+  }
+  index.column.tier = *tier;
+  ARROW_ASSIGN_OR_RAISE(const std::string seed, GetString(value, "rotation_seed", object));
+  ARROW_ASSIGN_OR_RAISE(index.column.rotation_seed, SeedFromHex(seed, object));
+  ARROW_ASSIGN_OR_RAISE(index.stored, GetBool(value, "stored", object));
+  return index;
+}
+
 arrow::Result<std::shared_ptr<arrow::Schema>> ReadArrowSchema(const std::string& base64,
                                                               std::string_view object) {
   auto bytes = arrow::util::base64_decode(base64);
@@ -103,6 +156,7 @@ arrow::Result<json> SchemaToJson(const TableSchema& schema) {
     fields.push_back(column.field);
     json out = {{"field_id", column.field_id}};
     if (column.text) out["text"] = TextOptionsToJson(*column.text);
+    if (column.vector) out["vector"] = VectorIndexToJson(*column.vector);
     columns.push_back(std::move(out));
   }
   auto bytes = arrow::ipc::SerializeSchema(*arrow::schema(std::move(fields)));
@@ -132,6 +186,11 @@ arrow::Result<TableSchema> SchemaFromJson(const json& value, std::string_view ob
     if (HasKey(in, "text")) {
       ARROW_ASSIGN_OR_RAISE(const json* text, GetObject(in, "text", object));
       ARROW_ASSIGN_OR_RAISE(column.text, TextOptionsFromJson(*text, object));
+    }
+    if (HasKey(in, "vector")) {
+      if (column.text) return CorruptObject(object, "a column with two indexes");
+      ARROW_ASSIGN_OR_RAISE(const json* index, GetObject(in, "vector", object));
+      ARROW_ASSIGN_OR_RAISE(column.vector, VectorIndexFromJson(*index, *column.field, object));
     }
     const bool is_declared = column.field_id > kIdFieldId;
     if (!is_declared || column.field_id > schema.last_field_id ||

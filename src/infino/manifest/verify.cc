@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,7 @@ class ObjectsCheck {
       ARROW_RETURN_NOT_OK(CheckPart(next_.root.parts[i], *next_.parts[i]));
       ARROW_RETURN_NOT_OK(AddTotals(next_.root.parts[i].totals, &sum));
     }
+    ARROW_RETURN_NOT_OK(CheckPoints());
     if (sum != next_.root.totals) return Wrong(next_, "the parts don't add up to the totals");
     if (!IsStaged(next_.root_object) || !CheckContent(next_.root_object, *next_.root_bytes).ok()) {
       return Wrong(next_, "the root is not staged");
@@ -105,6 +107,28 @@ class ObjectsCheck {
     return arrow::Status::OK();
   }
 
+  /// Reference points are never taken away: files name them.
+  [[nodiscard]] arrow::Status CheckPoints() const {
+    const auto& refs = next_.root.points;
+    for (size_t i = 0; i < refs.size(); ++i) {
+      if (refs[i].field_id != next_.points[i].field_id) {
+        return Wrong(next_, refs[i].object.name + " is of another column");
+      }
+      const bool is_known =
+          base_ != nullptr && std::ranges::count(base_->root->points, refs[i]) > 0;
+      if (!is_known && !IsStaged(refs[i].object)) {
+        return Wrong(next_, refs[i].object.name + " is not staged");
+      }
+    }
+    if (base_ == nullptr) return arrow::Status::OK();
+    for (const PointsRef& before : base_->root->points) {
+      if (std::ranges::count(refs, before) != 1) {
+        return Wrong(next_, before.object.name + " is named no more, or twice");
+      }
+    }
+    return arrow::Status::OK();
+  }
+
   void LookUpInBase() {
     for (size_t i = 0; i < base_->parts.size(); ++i) {
       const ManifestPart& part = *base_->parts[i];
@@ -144,6 +168,9 @@ arrow::Status Verify(const BaseVersion* base, const NextVersion& next,
   ARROW_RETURN_NOT_OK(VerifyOrder(base, next));
   if (next.parts.size() != next.root.parts.size()) {
     return Wrong(next, "parts and their names differ in number");
+  }
+  if (next.points.size() != next.root.points.size()) {
+    return Wrong(next, "lists of reference points and their names differ in number");
   }
   return ObjectsCheck(base, next, written).Run();
 }

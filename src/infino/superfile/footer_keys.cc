@@ -9,6 +9,8 @@
 
 #include "infino/common/json.h"
 #include "infino/index/text/text_format.h"
+#include "infino/index/vector/vector_column.h"
+#include "infino/index/vector/vector_format.h"
 #include "infino/superfile/open_section.h"
 #include "infino/superfile/superfile_format.h"
 #include "infino/superfile/superfile_summary.h"
@@ -34,8 +36,30 @@ nlohmann::json TextColumnsOf(const TableSchema& schema) {
   return columns;
 }
 
+nlohmann::json VectorColumnsOf(const TableSchema& schema) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const TableColumn& column : schema.columns) {
+    if (!column.vector) continue;
+    columns.push_back({{"name", column.field->name()},
+                       {"field_id", column.field_id},
+                       {"dimension", column.vector->column.dimension},
+                       {"metric", vector::NameOf(column.vector->column.metric)},
+                       {"rerank", vector::NameOf(column.vector->column.tier)},
+                       {"stored", column.vector->stored}});
+  }
+  return columns;
+}
+
 uint32_t VersionOf(RegionKind kind) {
-  return kind == RegionKind::kText ? text::kTextFormatVersion : kSuperfileFormatVersion;
+  switch (kind) {
+    case RegionKind::kText:
+      return text::kTextFormatVersion;
+    case RegionKind::kVector:
+      return vector::kVectorFormatVersion;
+    case RegionKind::kRowMap:
+      break;
+  }
+  return kSuperfileFormatVersion;
 }
 
 }  // namespace
@@ -65,6 +89,8 @@ std::shared_ptr<const arrow::KeyValueMetadata> MakeFooterKeys(const TableSchema&
   }
   const nlohmann::json texts = TextColumnsOf(schema);
   if (!texts.empty()) add(footer_key::kTextColumns, FormatJson(texts));
+  const nlohmann::json vectors = VectorColumnsOf(schema);
+  if (!vectors.empty()) add(footer_key::kVectorColumns, FormatJson(vectors));
   return keys;
 }
 

@@ -33,6 +33,7 @@
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/text/text_index_builder.h"
+#include "infino/index/vector/vector_index_builder.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/column_layout.h"
 #include "infino/superfile/column_stats.h"
@@ -47,6 +48,7 @@
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
 #include "infino/superfile/text_column_writer.h"
+#include "infino/superfile/vector_column_writer.h"
 
 namespace infino {
 namespace {
@@ -78,12 +80,6 @@ int64_t BytesOf(const arrow::Array& array) {
   return total;
 }
 
-int64_t BytesOf(const arrow::RecordBatch& batch) {
-  int64_t total = kIdBytes * batch.num_rows();
-  for (const auto& column : batch.columns()) total += BytesOf(*column);
-  return total;
-}
-
 class ParquetSuperfileWriter final : public SuperfileWriter {
  public:
   ParquetSuperfileWriter(TableSchema schema, const SuperfileWriterOptions& options)
@@ -98,40 +94,34 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     ARROW_RETURN_NOT_OK(sink_->Open());
     ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(
         file_schema_.get(), *parquet::default_writer_properties(), &parquet_schema_));
-    text::TextBuildMemory memory;
-    if (options_.scratch != nullptr && options_.text_memory_bytes > 0) {
-      const auto texts = std::ranges::count_if(
-          schema_.columns, [](const TableColumn& column) { return column.text.has_value(); });
-      memory.scratch = options_.scratch;
-      memory.limit_bytes =
-          std::max<int64_t>(options_.text_memory_bytes / std::max<int64_t>(texts, 1), 1);
-    }
     for (size_t i = 0; i < schema_.columns.size(); ++i) {
       const TableColumn& column = schema_.columns[i];
       if (column.stored()) {
         stored_.push_back(static_cast<int>(i));
         stats_.push_back(ColumnStatsBuilder::Make(column.field_id, *column.field->type()));
       }
-      if (column.text) {
-        ARROW_ASSIGN_OR_RAISE(
-            auto builder, TextColumnWriter::Make(column, static_cast<int>(i), options_.id, memory));
-        texts_.push_back(std::move(builder));
-      }
+      ARROW_RETURN_NOT_OK(OpenIndex(column, static_cast<int>(i)));
     }
     return arrow::Status::OK();
   }
 
   arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) override {
     ARROW_RETURN_NOT_OK(CheckBatch(batch, first_id));
-    const int64_t row_bytes = BytesOf(batch) / std::max<int64_t>(batch.num_rows(), 1);
+    const int64_t batch_rows = std::max<int64_t>(batch.num_rows(), 1);
+    int64_t batch_bytes = 0;
+    for (const auto& column : batch.columns()) batch_bytes += BytesOf(*column);
+    // What is in an index only does not count for a row group.
+    int64_t stored_bytes = 0;
+    for (const int ordinal : stored_) stored_bytes += BytesOf(*batch.column(ordinal));
+    const int64_t stored_row_bytes = kIdBytes + stored_bytes / batch_rows;
     const int64_t step =
-        std::clamp<int64_t>(kStepBytes / std::max<int64_t>(row_bytes, 1), 1, kStepRowsMax);
+        std::clamp<int64_t>(kStepBytes / (kIdBytes + batch_bytes / batch_rows), 1, kStepRowsMax);
     for (int64_t start = 0; start < batch.num_rows();) {
       const int64_t rows =
           std::min({step, batch.num_rows() - start, kRowGroupRowsMax - pending_rows_});
       ARROW_RETURN_NOT_OK(
           AddStep(*batch.Slice(start, rows), first_id.Plus(static_cast<uint64_t>(start))));
-      pending_bytes_ += rows * row_bytes;
+      pending_bytes_ += rows * stored_row_bytes;
       if (pending_rows_ >= kRowGroupRowsMax || pending_bytes_ >= kRowGroupBytesMax) {
         ARROW_RETURN_NOT_OK(WriteRowGroup());
       }
@@ -141,16 +131,12 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   }
 
   [[nodiscard]] int64_t memory_bytes() const override {
-    int64_t total = sink_->memory_bytes() + (pending_bytes_ * kEncodingShare) +
-                    ids_.memory_bytes() + pages_.memory_bytes();
-    for (const auto& text : texts_) total += text->memory_bytes();
-    return total;
+    return sink_->memory_bytes() + (pending_bytes_ * kEncodingShare) + ids_.memory_bytes() +
+           pages_.memory_bytes() + index_bytes();
   }
 
   [[nodiscard]] int64_t file_bytes() const override {
-    int64_t total = sink_->size() + pending_bytes_ + ids_.memory_bytes() + spilled_bytes();
-    for (const auto& text : texts_) total += text->memory_bytes();
-    return total;
+    return sink_->size() + pending_bytes_ + ids_.memory_bytes() + index_bytes() + spilled_bytes();
   }
 
   [[nodiscard]] int64_t row_count() const override { return ids_.row_count(); }
@@ -175,19 +161,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     ARROW_ASSIGN_OR_RAISE(const BlockChecksums body, sink_->EndBody());
     ByteWriter blocks;
     body.Encode(blocks);
-    std::vector<std::shared_ptr<arrow::Buffer>> text_parts;
-    for (auto& text : texts_) {
-      ARROW_ASSIGN_OR_RAISE(FinishedTextColumn finished, text->Finish(*sink_));
-      section.regions.push_back(EndRegion(RegionKind::kText, text->field_id()));
-      section.parts.push_back({.kind = PartKind::kText,
-                               .field_id = text->field_id(),
-                               .bytes = SpanOf(*finished.open_part)});
-      text_parts.push_back(std::move(finished.open_part));
-      summary.texts.push_back(std::move(finished.summary));
-      built.term_filters.push_back(std::move(finished.filter));
-      text.reset();
-    }
-    texts_.clear();
+    ARROW_ASSIGN_OR_RAISE(const auto open_parts, WriteIndexes(section, built));
     ARROW_RETURN_NOT_OK(WriteOpenSection(blocks.bytes(), section, summary));
     ARROW_RETURN_NOT_OK(WriteFooter(section, summary));
     ARROW_ASSIGN_OR_RAISE(SuperfileSink::Finished finished, sink_->Finish());
@@ -228,6 +202,68 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return arrow::Status::OK();
   }
 
+  arrow::Status OpenIndex(const TableColumn& column, int ordinal) {
+    if (column.text) {
+      ARROW_ASSIGN_OR_RAISE(
+          auto builder,
+          TextColumnWriter::Make(column, ordinal, options_.id,
+                                 {.limit_bytes = index_limit_bytes(), .scratch = index_scratch()}));
+      texts_.push_back(std::move(builder));
+    }
+    if (column.vector) {
+      const auto space = options_.spaces.find(column.field_id);
+      ARROW_ASSIGN_OR_RAISE(auto builder,
+                            VectorColumnWriter::Make(
+                                column, ordinal, options_.id,
+                                space == options_.spaces.end() ? nullptr : space->second,
+                                {.limit_bytes = index_limit_bytes(), .scratch = index_scratch()}));
+      vectors_.push_back(std::move(builder));
+    }
+    return arrow::Status::OK();
+  }
+
+  [[nodiscard]] std::shared_ptr<ScratchSpace> index_scratch() const {
+    return options_.index_memory_bytes > 0 ? options_.scratch : nullptr;
+  }
+
+  /// What one index may hold in memory; 0: anything.
+  [[nodiscard]] int64_t index_limit_bytes() const {
+    if (index_scratch() == nullptr) return 0;
+    const auto indexes = std::ranges::count_if(schema_.columns, [](const TableColumn& column) {
+      return column.text.has_value() || column.vector.has_value();
+    });
+    return std::max<int64_t>(options_.index_memory_bytes / std::max<int64_t>(indexes, 1), 1);
+  }
+
+  /// Writes the blobs of all indexes, each a region, and lets go of their builders. Returns the
+  /// buffers that `section` has views of.
+  arrow::Result<arrow::BufferVector> WriteIndexes(OpenSection& section, BuiltSuperfile& built) {
+    arrow::BufferVector open_parts;
+    for (auto& text : texts_) {
+      ARROW_ASSIGN_OR_RAISE(FinishedTextColumn finished, text->Finish(*sink_));
+      section.regions.push_back(EndRegion(RegionKind::kText, text->field_id()));
+      section.parts.push_back({.kind = PartKind::kText,
+                               .field_id = text->field_id(),
+                               .bytes = SpanOf(*finished.open_part)});
+      open_parts.push_back(std::move(finished.open_part));
+      built.summary.texts.push_back(std::move(finished.summary));
+      built.term_filters.push_back(std::move(finished.filter));
+      text.reset();
+    }
+    texts_.clear();
+    for (auto& vectors : vectors_) {
+      ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> open_part, vectors->Finish(*sink_));
+      section.regions.push_back(EndRegion(RegionKind::kVector, vectors->field_id()));
+      section.parts.push_back({.kind = PartKind::kVector,
+                               .field_id = vectors->field_id(),
+                               .bytes = SpanOf(*open_part)});
+      open_parts.push_back(std::move(open_part));
+      vectors.reset();
+    }
+    vectors_.clear();
+    return open_parts;
+  }
+
   arrow::Status AddStep(const arrow::RecordBatch& rows, const RowId& first_id) {
     ARROW_RETURN_NOT_OK(ids_.Add(first_id, rows.num_rows()));
     ARROW_ASSIGN_OR_RAISE(auto id_column, IdsFrom(first_id, rows.num_rows()));
@@ -237,6 +273,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
       ARROW_RETURN_NOT_OK(stats_[i]->Add(*columns.back()));
     }
     for (const auto& text : texts_) ARROW_RETURN_NOT_OK(text->Add(rows));
+    for (const auto& vectors : vectors_) ARROW_RETURN_NOT_OK(vectors->Add(rows));
     pending_.push_back(arrow::RecordBatch::Make(file_schema_, rows.num_rows(), std::move(columns)));
     pending_rows_ += rows.num_rows();
     return arrow::Status::OK();
@@ -295,9 +332,18 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return {.kind = kind, .field_id = field_id, .place = region.place, .checksum = region.checksum};
   }
 
+  /// What the indexes have in memory.
+  [[nodiscard]] int64_t index_bytes() const {
+    int64_t total = 0;
+    for (const auto& text : texts_) total += text->memory_bytes();
+    for (const auto& vectors : vectors_) total += vectors->memory_bytes();
+    return total;
+  }
+
   [[nodiscard]] int64_t spilled_bytes() const {
     int64_t total = 0;
     for (const auto& text : texts_) total += text->spilled_bytes();
+    for (const auto& vectors : vectors_) total += vectors->spilled_bytes();
     return total;
   }
 
@@ -346,6 +392,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   std::vector<int> stored_;                                 // ordinals in schema_.columns
   std::vector<std::unique_ptr<ColumnStatsBuilder>> stats_;  // one per stored column
   std::vector<std::unique_ptr<TextColumnWriter>> texts_;
+  std::vector<std::unique_ptr<VectorColumnWriter>> vectors_;
   IdMapBuilder ids_;
   RowFetchMap pages_;
   std::vector<std::shared_ptr<arrow::RecordBatch>> pending_;  // the row group to come

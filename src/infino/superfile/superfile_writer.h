@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "infino/common/ids.h"
 #include "infino/common/scratch.h"
+#include "infino/index/vector/vector_space.h"
 #include "infino/options.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
@@ -21,10 +23,13 @@ struct SuperfileWriterOptions {
   SuperfileId id;
   Compression compression = Compression::kZstd;
 
-  /// Where the file goes from `file_memory_bytes` on, and the keyword indexes' memory that is above
-  /// `text_memory_bytes` for all of them together; null: nowhere. The file is the same either way.
+  /// What the codes of each vector column are made with, by field id.
+  std::map<int32_t, std::shared_ptr<const vector::VectorSpace>> spaces = {};
+
+  /// Where the file goes from `file_memory_bytes` on, and the indexes' memory that is above
+  /// `index_memory_bytes` for all of them together; null: nowhere. The file is the same either way.
   std::shared_ptr<ScratchSpace> scratch = {};
-  int64_t text_memory_bytes = 0;
+  int64_t index_memory_bytes = 0;
   int64_t file_memory_bytes = int64_t{8} << 20;
 };
 
@@ -43,7 +48,8 @@ struct BuiltSuperfile {
 /// After a failure the writer is of no further use. The layout is docs/format/superfile.md.
 class SuperfileWriter {
  public:
-  /// `schema` and every type in it must have passed ValidateTableSchema.
+  /// `schema` and every type in it must have passed ValidateTableSchema. kInvalidArgument if a
+  /// vector column has no space.
   [[nodiscard]] static arrow::Result<std::unique_ptr<SuperfileWriter>> Make(
       const TableSchema& schema, const SuperfileWriterOptions& options);
 

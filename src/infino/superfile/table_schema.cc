@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <arrow/type.h>
+#include <arrow/util/checked_cast.h>
 #include <arrow/util/key_value_metadata.h>
 
 namespace infino {
@@ -32,6 +33,13 @@ std::optional<int32_t> FieldIdOf(const arrow::Field& field) {
   const auto [parsed, error] = std::from_chars(text->data(), end, field_id);
   if (error != std::errc() || parsed != end || field_id < 0) return std::nullopt;
   return field_id;
+}
+
+std::optional<uint32_t> DimensionOf(const arrow::DataType& type) {
+  if (type.id() != arrow::Type::FIXED_SIZE_LIST) return std::nullopt;
+  const auto& list = arrow::internal::checked_cast<const arrow::FixedSizeListType&>(type);
+  if (list.value_type()->id() != arrow::Type::FLOAT || list.list_size() < 0) return std::nullopt;
+  return static_cast<uint32_t>(list.list_size());
 }
 
 std::shared_ptr<arrow::Field> IdField() {

@@ -28,6 +28,9 @@ inline constexpr std::string_view kFieldIdKey = "PARQUET:field_id";
 
 [[nodiscard]] std::shared_ptr<arrow::Field> IdField();
 
+/// How many numbers a vector of that type has; nothing if it is not a fixed-size list of floats.
+[[nodiscard]] std::optional<uint32_t> DimensionOf(const arrow::DataType& type);
+
 /// How one column of vectors is indexed.
 struct TableVectorIndex {
   vector::VectorColumn column;

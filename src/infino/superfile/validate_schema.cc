@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
+#include "infino/index/vector/vector_column.h"
 #include "infino/index_spec.h"
 #include "infino/superfile/superfile_writer.h"
 #include "infino/superfile/table_schema.h"
@@ -86,7 +88,7 @@ std::string ProblemOf(const arrow::DataType& type, int depth) {
   }
 }
 
-std::string ProblemOfIndex(const TableColumn& column) {
+std::string ProblemOfTextIndex(const TableColumn& column) {
   const arrow::Type::type type = column.field->type()->id();
   if (type != arrow::Type::STRING && type != arrow::Type::LARGE_STRING &&
       type != arrow::Type::STRING_VIEW) {
@@ -107,6 +109,25 @@ std::string ProblemOfIndex(const TableColumn& column) {
   return analyzer.ok() ? std::string() : analyzer.status().message();
 }
 
+std::string ProblemOfVectorIndex(const TableColumn& column) {
+  if (column.text) return "it can't have a text index and a vector index";
+  const std::optional<uint32_t> dimension = DimensionOf(*column.field->type());
+  if (!dimension) {
+    return "a vector index needs a column of type fixed_size_list<float>; this one is " +
+           column.field->type()->ToString();
+  }
+  if (*dimension < vector::kDimensionMin || *dimension > vector::kDimensionMax) {
+    return "a vector index needs vectors of " + std::to_string(vector::kDimensionMin) + " to " +
+           std::to_string(vector::kDimensionMax) + " dimensions; these have " +
+           std::to_string(*dimension);
+  }
+  if (column.vector->column.dimension != *dimension) {
+    return "it has vectors of " + std::to_string(*dimension) + " dimensions, its index of " +
+           std::to_string(column.vector->column.dimension);
+  }
+  return {};
+}
+
 std::string ProblemOf(const TableColumn& column) {
   const std::string& name = column.field->name();
   if (name == kIdColumn) return "the name is reserved for the generated key";
@@ -114,7 +135,8 @@ std::string ProblemOf(const TableColumn& column) {
   if (!arrow::util::ValidateUTF8(name)) return "the name is not UTF-8";
   if (column.field_id <= kIdFieldId) return "its field id is not above 0";
   std::string problem = ProblemOf(*column.field->type(), 1);
-  if (problem.empty() && column.text) problem = ProblemOfIndex(column);
+  if (problem.empty() && column.text) problem = ProblemOfTextIndex(column);
+  if (problem.empty() && column.vector) problem = ProblemOfVectorIndex(column);
   return problem;
 }
 

@@ -25,6 +25,7 @@
 #include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/index/text/verify_text_index.h"
+#include "infino/index/vector/verify_vector_index.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/parquet_guard.h"
 #include "infino/superfile/range_file.h"
@@ -77,6 +78,14 @@ arrow::Status VerifyTextIndexes(const SuperfileReader& superfile) {
   for (const int32_t field_id : superfile.text_field_ids()) {
     ARROW_RETURN_NOT_OK(text::VerifyTextIndex(*superfile.text_index(field_id),
                                               superfile.text_blob(field_id), superfile.id()));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status VerifyVectorIndexes(const SuperfileReader& superfile) {
+  for (const int32_t field_id : superfile.vector_field_ids()) {
+    ARROW_RETURN_NOT_OK(vector::VerifyVectorIndex(*superfile.vector_index(field_id),
+                                                  superfile.vector_blob(field_id), superfile.id()));
   }
   return arrow::Status::OK();
 }
@@ -173,6 +182,7 @@ arrow::Status VerifySuperfile(const SuperfileReader& superfile) {
   ARROW_RETURN_NOT_OK(VerifyBody(superfile));
   ARROW_RETURN_NOT_OK(VerifyRegions(superfile));
   ARROW_RETURN_NOT_OK(VerifyTextIndexes(superfile));
+  ARROW_RETURN_NOT_OK(VerifyVectorIndexes(superfile));
   ARROW_ASSIGN_OR_RAISE(const OpenSectionPlace place,
                         FindOpenSection(superfile.file(), superfile.name()));
   if (place.place != superfile.open_section() || place.id != superfile.id()) {

@@ -28,6 +28,7 @@
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/manifest/part_codec.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/manifest/root_codec.h"
 #include "infino/manifest/totals.h"
 #include "infino/options.h"
@@ -35,6 +36,7 @@
 #include "infino/supertable/layout.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/root_reader.h"
+#include "infino/supertable/vector_spaces.h"
 
 namespace infino {
 namespace {
@@ -44,6 +46,7 @@ using std::chrono::nanoseconds;
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 using PartPtr = std::shared_ptr<const ManifestPart>;
 using PartsByName = std::unordered_map<std::string_view, PartPtr>;
+using PointsByName = std::unordered_map<std::string_view, const ReferencePoints*>;
 
 PartsByName PartsOf(const Snapshot* known) {
   PartsByName parts;
@@ -52,6 +55,26 @@ PartsByName PartsOf(const Snapshot* known) {
     parts.emplace(known->root.parts[i].object.name, known->parts[i]);
   }
   return parts;
+}
+
+PointsByName PointsOf(const Snapshot* known) {
+  PointsByName points;
+  if (known == nullptr) return points;
+  for (size_t i = 0; i < known->points.size(); ++i) {
+    points.emplace(known->root.points[i].object.name, &known->points[i]);
+  }
+  return points;
+}
+
+arrow::Result<ReferencePoints> ReadPoints(const PointsRef& ref, const arrow::Buffer& bytes,
+                                          std::string_view folder) {
+  ARROW_RETURN_NOT_OK(CheckContent(ref.object, bytes));
+  const std::string path = ObjectPath(folder, ref.object.name);
+  ARROW_ASSIGN_OR_RAISE(ReferencePoints points, DecodePoints(bytes, path));
+  if (points.field_id != ref.field_id) {
+    return CorruptObject(path, "the reference points are of another column");
+  }
+  return points;
 }
 
 arrow::Result<PartPtr> ReadPart(const PartRef& ref, const arrow::Buffer& bytes,
@@ -79,11 +102,13 @@ arrow::Status CheckDistinct(const std::vector<PartPtr>& parts, const std::string
 
 }  // namespace
 
-SnapshotPtr MakeSnapshot(PinnedPointer pinned, ManifestRoot root, std::vector<PartPtr> parts) {
+SnapshotPtr MakeSnapshot(PinnedPointer pinned, ManifestRoot root, VersionObjects objects) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->pinned = std::move(pinned);
   snapshot->root = std::move(root);
-  snapshot->parts = std::move(parts);
+  snapshot->parts = std::move(objects.parts);
+  snapshot->points = std::move(objects.points);
+  snapshot->spaces = std::move(objects.spaces);
   snapshot->files.reserve(static_cast<size_t>(snapshot->root.totals.superfile_count));
   for (const PartPtr& part : snapshot->parts) {
     for (const SuperfileEntry& entry : part->entries) {
@@ -94,8 +119,10 @@ SnapshotPtr MakeSnapshot(PinnedPointer pinned, ManifestRoot root, std::vector<Pa
 }
 
 BaseVersion BaseOf(const Snapshot& snapshot) {
-  return {
-      .root = &snapshot.root, .root_object = snapshot.pinned.pointer.root, .parts = snapshot.parts};
+  return {.root = &snapshot.root,
+          .root_object = snapshot.pinned.pointer.root,
+          .parts = snapshot.parts,
+          .points = snapshot.points};
 }
 
 /// A load that other callers may wait for.
@@ -133,34 +160,73 @@ struct SnapshotLoader::State {
     return newest;
   }
 
-  /// All parts of `root` in one wave of reads, those that `known` has excepted.
-  [[nodiscard]] arrow::Result<std::vector<PartPtr>> ReadParts(const ManifestRoot& root,
-                                                              const Snapshot* known,
-                                                              const StopCondition& stop) {
+  using Reads = std::vector<std::pair<size_t, arrow::Future<VersionedBytes>>>;
+
+  /// Takes over from `known` what `root` names, and starts to read what is missing.
+  [[nodiscard]] Reads StartParts(const ManifestRoot& root, const Snapshot* known,
+                                 VersionObjects* objects) {
     const PartsByName at_hand = PartsOf(known);
-    std::vector<PartPtr> parts(root.parts.size());
-    std::vector<std::pair<size_t, arrow::Future<VersionedBytes>>> reads;
-    for (size_t i = 0; i < parts.size(); ++i) {
+    objects->parts.resize(root.parts.size());
+    Reads reads;
+    for (size_t i = 0; i < root.parts.size(); ++i) {
       const std::string& name = root.parts[i].object.name;
       if (const auto found = at_hand.find(name); found != at_hand.end()) {
-        parts[i] = found->second;
+        objects->parts[i] = found->second;
       } else {
         reads.emplace_back(i, store->Get(ObjectPath(folder, name)));
       }
     }
-    for (const auto& [ordinal, future] : reads) {
-      ARROW_ASSIGN_OR_RAISE(const VersionedBytes read, Wait(future, stop));
-      ARROW_ASSIGN_OR_RAISE(parts[ordinal], ReadPart(root.parts[ordinal], *read.bytes, folder));
+    return reads;
+  }
+
+  [[nodiscard]] Reads StartPoints(const ManifestRoot& root, const Snapshot* known,
+                                  VersionObjects* objects) {
+    const PointsByName at_hand = PointsOf(known);
+    objects->points.resize(root.points.size());
+    Reads reads;
+    for (size_t i = 0; i < root.points.size(); ++i) {
+      const std::string& name = root.points[i].object.name;
+      if (const auto found = at_hand.find(name); found != at_hand.end()) {
+        objects->points[i] = *found->second;
+      } else {
+        reads.emplace_back(i, store->Get(ObjectPath(folder, name)));
+      }
     }
-    return parts;
+    return reads;
+  }
+
+  /// All parts and reference points of `root` in one wave of reads, those that `known` has
+  /// excepted.
+  [[nodiscard]] arrow::Result<VersionObjects> ReadObjects(const ManifestRoot& root,
+                                                          const Snapshot* known,
+                                                          const StopCondition& stop) {
+    VersionObjects objects;
+    const Reads part_reads = StartParts(root, known, &objects);
+    const Reads points_reads = StartPoints(root, known, &objects);
+    for (const auto& [ordinal, future] : part_reads) {
+      ARROW_ASSIGN_OR_RAISE(const VersionedBytes read, Wait(future, stop));
+      ARROW_ASSIGN_OR_RAISE(objects.parts[ordinal],
+                            ReadPart(root.parts[ordinal], *read.bytes, folder));
+    }
+    for (const auto& [ordinal, future] : points_reads) {
+      ARROW_ASSIGN_OR_RAISE(const VersionedBytes read, Wait(future, stop));
+      ARROW_ASSIGN_OR_RAISE(objects.points[ordinal],
+                            ReadPoints(root.points[ordinal], *read.bytes, folder));
+    }
+    return objects;
   }
 
   [[nodiscard]] arrow::Result<SnapshotPtr> Build(PinnedPointer pinned, const Snapshot* known,
                                                  const StopCondition& stop) {
     ARROW_ASSIGN_OR_RAISE(ManifestRoot root, ReadRootOf(*store, folder, pinned.pointer, stop));
-    ARROW_ASSIGN_OR_RAISE(std::vector<PartPtr> parts, ReadParts(root, known, stop));
-    ARROW_RETURN_NOT_OK(CheckDistinct(parts, ObjectPath(folder, pinned.pointer.root.name)));
-    return MakeSnapshot(std::move(pinned), std::move(root), std::move(parts));
+    ARROW_ASSIGN_OR_RAISE(VersionObjects objects, ReadObjects(root, known, stop));
+    const std::string root_path = ObjectPath(folder, pinned.pointer.root.name);
+    ARROW_RETURN_NOT_OK(CheckDistinct(objects.parts, root_path));
+    auto spaces =
+        MakeSpaces(root.schema, objects.points, known == nullptr ? VectorSpaces() : known->spaces);
+    if (!spaces.ok()) return CorruptObject(root_path, spaces.status().message());
+    objects.spaces = *std::move(spaces);
+    return MakeSnapshot(std::move(pinned), std::move(root), std::move(objects));
   }
 
   [[nodiscard]] arrow::Result<std::optional<PinnedPointer>> LookAtPointer(

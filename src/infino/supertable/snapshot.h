@@ -1,19 +1,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 
-#include "infino/index/vector/vector_space.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/manifest_change.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/options.h"
 #include "infino/storage/object_store.h"
 #include "infino/supertable/pointer.h"
+#include "infino/supertable/vector_spaces.h"
 
 namespace infino {
 
@@ -32,25 +32,33 @@ struct Snapshot {
 
   std::vector<File> files;
 
+  std::vector<ReferencePoints> points;  ///< As root.points.
+
   /// What the codes of each vector column are made with, by field id. A column is missing while it
-  /// has no reference points, and so no rows.
-  std::map<int32_t, std::shared_ptr<const vector::VectorSpace>> spaces;
+  /// has no reference points, and so no rows. A space has the lists of `points`, in their order.
+  VectorSpaces spaces;
 
   [[nodiscard]] uint64_t version() const { return root.version; }
 };
 
-/// A snapshot of the version that `pinned` points to. REQUIRES: `root` is that version's, and
-/// `parts` are as root.parts.
-[[nodiscard]] std::shared_ptr<const Snapshot> MakeSnapshot(
-    PinnedPointer pinned, ManifestRoot root,
-    std::vector<std::shared_ptr<const ManifestPart>> parts);
+/// What a version needs beside its root, in memory.
+struct VersionObjects {
+  std::vector<std::shared_ptr<const ManifestPart>> parts = {};  ///< As root.parts.
+  std::vector<ReferencePoints> points = {};                     ///< As root.points.
+  VectorSpaces spaces = {};                                     ///< Of `points`.
+};
+
+/// A snapshot of the version that `pinned` points to. REQUIRES: `root` and `objects` are that
+/// version's.
+[[nodiscard]] std::shared_ptr<const Snapshot> MakeSnapshot(PinnedPointer pinned, ManifestRoot root,
+                                                           VersionObjects objects);
 
 /// What a change is applied to. Borrows from `snapshot`, which must outlive the result.
 [[nodiscard]] BaseVersion BaseOf(const Snapshot& snapshot);
 
-/// Turns pointers into snapshots. Keeps the newest one it loaded and the parts it needs, so that a
-/// table that did not move costs one look at the pointer, and one that moved costs only its new
-/// parts. Thread-safe; blocks in Wait.
+/// Turns pointers into snapshots. Keeps the newest one it loaded and the objects it needs, so that
+/// a table that did not move costs one look at the pointer, and one that moved costs only its new
+/// parts and reference points, in one wave. Thread-safe; blocks in Wait.
 class SnapshotLoader {
  public:
   struct Options {

@@ -17,10 +17,13 @@
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
+#include "infino/index/vector/point_list.h"
+#include "infino/index/vector/vector_column.h"
 #include "infino/index_spec.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/manifest/object_names.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
 
@@ -40,6 +43,31 @@ inline TableSchema SampleSchema() {
                             .field = arrow::field("row", arrow::int64(), /*nullable=*/false),
                             .text = std::nullopt});
   return schema;
+}
+
+/// The same table with a third column, field id 3, of vectors of 16 dimensions that have an index.
+inline TableSchema VectorSampleSchema() {
+  TableSchema schema = SampleSchema();
+  schema.last_field_id = 3;
+  TableColumn column{.field_id = 3,
+                     .field = arrow::field("v", arrow::fixed_size_list(arrow::float32(), 16))};
+  column.vector = TableVectorIndex{.column = {.dimension = 16,
+                                              .metric = vector::VectorMetric::kL2Squared,
+                                              .tier = vector::RerankTier::kFp16,
+                                              .rotation_seed = 0xFEDCBA9876543210},
+                                   .stored = true};
+  schema.columns.push_back(std::move(column));
+  return schema;
+}
+
+/// A list of random points of the column.
+inline ReferencePoints RandomPoints(Random& random, int32_t field_id, size_t dimension = 16,
+                                    size_t count = 4) {
+  std::vector<float> values(dimension * count);
+  for (float& value : values) value = static_cast<float>(random.Unit());
+  return {.field_id = field_id,
+          .list = vector::PointList::Make(dimension, std::move(values)).ValueOrDie(),
+          .spread = random.Unit()};
 }
 
 inline std::string RandomBytes(Random& random, size_t length) {
@@ -141,7 +169,10 @@ struct VersionHolder {
   NextVersion version;
 
   [[nodiscard]] BaseVersion base() const {
-    return {.root = &version.root, .root_object = version.root_object, .parts = version.parts};
+    return {.root = &version.root,
+            .root_object = version.root_object,
+            .parts = version.parts,
+            .points = version.points};
   }
 };
 

@@ -183,7 +183,7 @@ TEST(SuperfileWriter, IndexesOutOfMemoryChangeNoByte) {
     ARROW_ASSIGN_OR_RAISE(
         const auto writer,
         SuperfileWriter::Make(schema,
-                              {.id = {}, .scratch = scratch, .text_memory_bytes = text_bytes}));
+                              {.id = {}, .scratch = scratch, .index_memory_bytes = text_bytes}));
     RowId id = kFirstId;
     for (const auto& batch : batches) {
       ARROW_RETURN_NOT_OK(writer->Add(*batch, id));

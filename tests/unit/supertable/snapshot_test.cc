@@ -159,7 +159,8 @@ TEST_F(SnapshotTest, OwnWritesAreSeenAtOnce) {
   auto [next, pointer] = table_.Prepare(*base);
   ObjectVersion version;
   ASSERT_THAT(table_.Pointers(table_.store)->Swap(&base->pinned, pointer, &version), IsOk());
-  loader->Publish(MakeSnapshot({.pointer = pointer, .version = version}, next.root, next.parts));
+  loader->Publish(
+      MakeSnapshot({.pointer = pointer, .version = version}, next.root, {.parts = next.parts}));
   const int reads = AllReads();
   EXPECT_EQ((*loader->Current({}))->version(), 2U);
   EXPECT_EQ(AllReads(), reads);
@@ -182,7 +183,8 @@ TEST_F(SnapshotTest, AVersionOfUnknownPlaceIsLookedUpAnew) {
   auto [next, pointer] = table_.Prepare(*base);
   ObjectVersion version;
   ASSERT_THAT(table_.Pointers(table_.store)->Swap(&base->pinned, pointer, &version), IsOk());
-  loader->Publish(MakeSnapshot({.pointer = pointer, .version = {}}, next.root, next.parts));
+  loader->Publish(
+      MakeSnapshot({.pointer = pointer, .version = {}}, next.root, {.parts = next.parts}));
   table_.Append();
   EXPECT_EQ((*loader->Current({}))->version(), 3U);
 }

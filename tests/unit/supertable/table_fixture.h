@@ -15,9 +15,11 @@
 #include "infino/common/wait.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/manifest_change.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/options.h"
 #include "infino/storage/memory_store.h"
 #include "infino/storage/object_store.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/layout.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
@@ -58,8 +60,8 @@ class TableFixture {
   }
 
   /// Publishes version 1.
-  void Create() {
-    const NextVersion first = *FirstVersion(SampleSchema(), Stamp());
+  void Create(const TableSchema& schema = SampleSchema()) {
+    const NextVersion first = *FirstVersion(schema, Stamp());
     Stage(first);
     ObjectVersion version;
     EXPECT_EQ(*Pointers(store)->Swap(nullptr, NextPointer(nullptr, first), &version),
@@ -75,11 +77,13 @@ class TableFixture {
   }
 
   /// Stages an append of `file_count` superfiles on top of `base` and returns it with its pointer.
-  [[nodiscard]] std::pair<NextVersion, Pointer> Prepare(const Snapshot& base,
-                                                        int file_count = 1) const {
+  [[nodiscard]] std::pair<NextVersion, Pointer> Prepare(
+      const Snapshot& base, int file_count = 1, std::vector<ReferencePoints> points = {}) const {
     std::vector<NewSuperfile> files;
     for (int i = 0; i < file_count; ++i) files.push_back(RandomSuperfile(*random));
-    NextVersion next = *Apply(BaseOf(base), AppendOf(std::move(files)), Stamp());
+    ManifestChange change = AppendOf(std::move(files));
+    change.points = std::move(points);
+    NextVersion next = *Apply(BaseOf(base), change, Stamp());
     Stage(next);
     Pointer pointer = NextPointer(&base.pinned.pointer, next);
     return {std::move(next), std::move(pointer)};
@@ -93,6 +97,14 @@ class TableFixture {
       ObjectVersion version;
       EXPECT_EQ(*Pointers(store)->Swap(&base->pinned, pointer, &version), SwapOutcome::kPublished);
     }
+  }
+
+  /// Publishes an append that brings reference points.
+  void AppendPoints(std::vector<ReferencePoints> points) const {
+    const auto base = Load();
+    const Pointer pointer = Prepare(*base, 1, std::move(points)).second;
+    ObjectVersion version;
+    EXPECT_EQ(*Pointers(store)->Swap(&base->pinned, pointer, &version), SwapOutcome::kPublished);
   }
 
   std::shared_ptr<Random> random;
