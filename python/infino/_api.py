@@ -6,7 +6,7 @@ import atexit
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
@@ -14,7 +14,11 @@ from . import _infino
 from ._convert import stream_capsule
 from ._errors import InvalidInputError, InvalidNameError
 
+if TYPE_CHECKING:
+    import numpy
+
 _U64_MAX = 2**64 - 1
+_U32_MAX = 2**32 - 1
 
 # What a search gives by default.
 _HITS = pa.schema(
@@ -23,7 +27,13 @@ _HITS = pa.schema(
         pa.field("score", pa.float32(), nullable=False),
     ]
 )
+_HITS_COLUMNS = len(_HITS)
 _NO_HITS = _HITS.empty_table()
+_ID_BYTES = 16
+
+_METRICS = ("cosine", "l2sq", "l2", "negdot", "dot")
+_TIERS = ("sq8_residual", "fp32", "fp16", "sq8", "none")
+_DIMENSIONS = range(16, 4097)
 
 # Daemon threads may still be in the library when the interpreter goes.
 atexit.register(_infino.begin_exit)
@@ -47,13 +57,67 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _matches_all(mode: str | None) -> bool:
+def _matches_all(mode: str | None, name: str = "mode") -> bool:
     if mode is None:
         return False
-    folded = _text("mode", mode).lower()
+    folded = _text(name, mode).lower()
     if folded not in ("or", "and"):
-        raise InvalidInputError(f"mode must be 'or' or 'and'; got {mode!r}")
+        raise InvalidInputError(f"{name} must be 'or' or 'and'; got {mode!r}")
     return folded == "and"
+
+
+def _filter(
+    column: str | None, query: str | None, mode: str | None
+) -> tuple[str, str, bool] | None:
+    if (column is None) != (query is None):
+        raise InvalidInputError("filter_column and filter_query are given together or not at all")
+    if column is None or query is None:
+        if mode is not None:
+            raise InvalidInputError("filter_mode needs filter_column and filter_query")
+        return None
+    return (
+        _text("filter_column", column),
+        _text("filter_query", query),
+        _matches_all(mode, "filter_mode"),
+    )
+
+
+def _effort(nprobe: int | None, target_recall: float | None) -> tuple[int | None, float | None]:
+    return (
+        None if nprobe is None else _size("nprobe", nprobe, _U32_MAX),
+        None if target_recall is None else float(target_recall),
+    )
+
+
+def _query_vectors(query: Any) -> Any:
+    """pyarrow's values as memory that the compiled module reads; everything else it reads itself."""
+    if isinstance(query, pa.ChunkedArray):
+        query = query.combine_chunks()
+        if isinstance(query, pa.ChunkedArray):  # Of no chunk, in older versions.
+            query = pa.concat_arrays(query.chunks) if query.num_chunks else pa.nulls(0, query.type)
+    if isinstance(query, (pa.ListScalar, pa.FixedSizeListScalar, pa.LargeListScalar)):
+        query = query.values
+        if query is None:
+            raise InvalidInputError("a query vector can't be null")
+    if not isinstance(query, pa.Array):
+        return query
+    if query.null_count:
+        raise InvalidInputError("a query vector can't have nulls, nor can a batch of them")
+    kind = query.type
+    if pa.types.is_fixed_size_list(kind) and kind.list_size > 0:
+        if len(query) == 0:
+            return memoryview(bytes(8)).cast("d", [1, 1])[:0]
+        numbers = _query_vectors(query.flatten())
+        return numbers.cast("B").cast("d", [len(query), kind.list_size])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [_query_vectors(each) for each in query]
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        raise TypeError(f"a query vector is an array of numbers, not of {kind}")
+    if len(query) == 0:
+        return []
+    doubles = query.cast(pa.float64(), safe=False)
+    values = memoryview(doubles.buffers()[1]).cast("B")
+    return values[8 * doubles.offset : 8 * (doubles.offset + len(doubles))].cast("d")
 
 
 def _projection(columns: Sequence[str] | None) -> list[str] | None:
@@ -74,16 +138,27 @@ def _table_of(capsule: Any) -> pa.Table:
     return pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
 
 
+def _result_of(found: Any) -> pa.Table:
+    """The rows of a search: None, Hits or a capsule."""
+    if found is None:
+        return _NO_HITS
+    if isinstance(found, _infino.Hits):
+        batch = pa.RecordBatch._import_from_c(found.address, _HITS)
+        return pa.Table.from_batches([batch], _HITS)
+    return _table_of(found)
+
+
 class IndexSpec:
     """Which columns of a table are indexed, and how. Each call returns a new spec.
 
-    >>> IndexSpec().fts("title").fts("body", positions=True)
+    >>> IndexSpec().fts("title").fts("body", positions=True).vector("embedding", 384)
     """
 
-    __slots__ = ("_texts",)
+    __slots__ = ("_texts", "_vectors")
 
     def __init__(self) -> None:
         self._texts: tuple[tuple[str, dict[str, Any]], ...] = ()
+        self._vectors: tuple[tuple[str, int, dict[str, Any]], ...] = ()
 
     def fts(
         self,
@@ -117,6 +192,47 @@ class IndexSpec:
         }
         spec = IndexSpec()
         spec._texts = (*self._texts, (_text("column", column), options))
+        spec._vectors = self._vectors
+        return spec
+
+    def vector(
+        self,
+        column: str,
+        dim: int,
+        metric: str | int | None = "cosine",
+        _metric: str | None = None,
+        *,
+        rerank: str | None = "sq8_residual",
+        stored: bool = False,
+        n_cent: int | None = None,
+    ) -> IndexSpec:
+        """Adds a nearest-neighbour index over a column of `dim` (16 to 4096) float32 numbers a row.
+
+        `metric` is "cosine" (1 - cosine), "l2sq" or "l2" (squared Euclidean) or "negdot" or "dot"
+        (the inner product, negated): what a distance is, the less the nearer. `rerank` is how
+        precisely vectors are kept: "fp32", "fp16", "sq8_residual" (2 bytes a number), "sq8" (1) or
+        "none". `stored=True` keeps them as they came, too, as a column of the data files. `n_cent`,
+        also in the third place, is accepted for older programs and means nothing.
+        """
+        del n_cent
+        if isinstance(metric, int) and not isinstance(metric, bool):
+            metric = _metric
+        elif _metric is not None:
+            raise TypeError("vector takes one metric")
+        dimension = _size("dim", dim, _U32_MAX)
+        if dimension not in _DIMENSIONS:
+            raise InvalidInputError(
+                f"column {column!r}: vectors have from {_DIMENSIONS[0]} to {_DIMENSIONS[-1]} "
+                f"dimensions; got {dimension}"
+            )
+        options = {
+            "metric": _one_of("metric", "cosine" if metric is None else metric, _METRICS),
+            "rerank": _one_of("rerank", "sq8_residual" if rerank is None else rerank, _TIERS),
+            "stored": bool(stored),
+        }
+        spec = IndexSpec()
+        spec._texts = self._texts
+        spec._vectors = (*self._vectors, (_text("column", column), dimension, options))
         return spec
 
     def _native(self) -> _infino.IndexSpec:
@@ -127,6 +243,11 @@ class IndexSpec:
                 if value is not None:
                     setattr(text, name, value)
             native.add_text(column, text)
+        for column, dimension, options in self._vectors:
+            vector = _infino.VectorIndexOptions()
+            for name, value in options.items():
+                setattr(vector, name, value)
+            native.add_vector(column, dimension, vector)
         return native
 
 
@@ -225,11 +346,9 @@ class Table:
     ) -> pa.Table:
         column, query, k = _text("column", column), _text("query", query), _size("k", k)
         if projection is None:
-            hits = self._native.search_hits(column, query, k, matches_all, is_prefix, parameters)
-            if hits is None:
-                return _NO_HITS
-            batch = pa.RecordBatch._import_from_c(hits.address, _HITS)
-            return pa.Table.from_batches([batch], _HITS)
+            return _result_of(
+                self._native.search_hits(column, query, k, matches_all, is_prefix, parameters)
+            )
         return _table_of(
             self._native.search(
                 column, query, k, matches_all, is_prefix, _projection(projection), parameters
@@ -263,6 +382,97 @@ class Table:
         return _table_of(
             self._native.exact_match(
                 _text("column", column), _text("value", value), _projection(projection)
+            )
+        )
+
+    def vector_search(
+        self,
+        column: str,
+        query: Any,
+        k: int,
+        filter_column: str | None = None,
+        filter_query: str | None = None,
+        filter_mode: str | None = None,
+        projection: Sequence[str] | None = None,
+        *,
+        nprobe: int | None = None,
+        target_recall: float | None = None,
+        rerank_mult: int | None = None,
+    ) -> pa.Table:
+        """The `k` rows nearest to `query`, nearest first, ties by `_id`; `score` is the distance.
+
+        `query` is a sequence of numbers or an array of any numeric type; a sequence of those, or an
+        array of two dimensions, is a batch, whose result has a first column `query` that counts them
+        from 0. `filter_column` and `filter_query` limit the search to the rows that match a text
+        query (`filter_mode` "or" or "and"): `k` rows are found whenever so many match.
+        `target_recall` (0.99) is the share of the nearest rows that is to be found, for queries that
+        are distributed like the rows; 1 compares all. `nprobe` overrides it: how many reference
+        points' rows are looked at. `rerank_mult` is accepted for older programs and means nothing.
+        """
+        del rerank_mult
+        return _result_of(
+            self._native.vector_search(
+                (_text("column", column), _query_vectors(query)),
+                _size("k", k),
+                _filter(filter_column, filter_query, filter_mode),
+                _effort(nprobe, target_recall),
+                _projection(projection),
+            )
+        )
+
+    def vector_search_ids(self, column: str, query: Any, k: int) -> numpy.ndarray:
+        """The `_id` of the `k` nearest rows, nearest first: a numpy array of 16 bytes (uint8) a row,
+        each a big-endian decimal128. Takes one vector."""
+        import numpy
+
+        found = self.vector_search(column, query, k)
+        if found.num_columns != _HITS_COLUMNS:
+            raise InvalidInputError("vector_search_ids takes one query vector, not a batch")
+        if found.num_rows == 0:
+            return numpy.empty((0, _ID_BYTES), numpy.uint8)
+        ids = found.column(0).chunk(0).buffers()[1]
+        numbers = numpy.frombuffer(ids, numpy.uint8, found.num_rows * _ID_BYTES)
+        return numpy.ascontiguousarray(numbers.reshape(-1, _ID_BYTES)[:, ::-1])
+
+    def hybrid_search(
+        self,
+        text_column: str,
+        text_query: str,
+        vector_column: str,
+        vector_query: Any,
+        k: int,
+        mode: str | None = None,
+        projection: Sequence[str] | None = None,
+        *,
+        depth: int | None = None,
+        weights: tuple[float, float] | None = None,
+        filter_column: str | None = None,
+        filter_query: str | None = None,
+        filter_mode: str | None = None,
+        nprobe: int | None = None,
+        target_recall: float | None = None,
+        rerank_mult: int | None = None,
+    ) -> pa.Table:
+        """The `k` best rows of a keyword and a vector search together, best first, ties by `_id`.
+
+        `score` is the sum over both searches of weight / (60 + rank), ranks from 1; `weights` are
+        those of text and vector (1 and 1). Each search contributes its first `depth` rows (`k`).
+        `mode` is the text query's; a filter, `nprobe` and `target_recall` are as in vector_search,
+        and the filter is both searches'.
+        """
+        del rerank_mult
+        of_text, of_vector = (1.0, 1.0) if weights is None else weights
+        return _result_of(
+            self._native.hybrid_search(
+                (_text("text_column", text_column), _text("text_query", text_query),
+                 _matches_all(mode)),
+                (_text("vector_column", vector_column), _query_vectors(vector_query)),
+                _size("k", k),
+                (None if depth is None else _size("depth", depth), float(of_text),
+                 float(of_vector)),
+                _filter(filter_column, filter_query, filter_mode),
+                _effort(nprobe, target_recall),
+                _projection(projection),
             )
         )
 
@@ -392,8 +602,11 @@ def connect(
 
 
 def _choice(kind: Any, name: str, value: str) -> Any:
+    return getattr(kind, _one_of(name, value, [member.name for member in kind]))
+
+
+def _one_of(name: str, value: Any, names: Sequence[str]) -> str:
     folded = _text(name, value).lower()
-    names = [member.name for member in kind]
     if folded not in names:
         raise InvalidInputError(f"{name} must be one of {', '.join(names)}; got {value!r}")
-    return getattr(kind, folded)
+    return folded

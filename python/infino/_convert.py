@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import contextlib
 import datetime
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -31,6 +34,8 @@ def _reader(data: Any, schema: pa.Schema) -> Any:
         return pa.RecordBatchReader.from_batches(data.schema, [data])
     if _is_pandas(data):
         return _from_pandas(data, schema).to_reader()
+    if _is_polars_with_objects(data):
+        return _from_polars_objects(data, schema).to_reader()
     if hasattr(data, "__arrow_c_stream__"):
         return data
     if hasattr(data, "__arrow_c_array__"):
@@ -50,21 +55,51 @@ def _is_pandas(data: Any) -> bool:
 def _from_pandas(frame: Any, schema: pa.Schema) -> pa.Table:
     """Missing values of any kind become null; columns of the table take the table's types."""
     fields = []
+    vectors: dict[str, pa.Array] = {}
     for name in frame.columns:
         if not isinstance(name, str):
             raise InvalidInputError(f"column names are strings; the DataFrame has {name!r}")
         index = schema.get_field_index(name)
-        if index >= 0:
-            fields.append(pa.field(name, schema.field(index).type))
-        else:
-            array = pa.Array.from_pandas(frame[name])
-            fields.append(pa.field(name, array.type))
+        if index < 0:
+            fields.append(pa.field(name, pa.Array.from_pandas(frame[name]).type))
+            continue
+        field = pa.field(name, schema.field(index).type)
+        fields.append(field)
+        if _holds_vectors(field.type) and frame.columns.is_unique and frame[name].dtype == object:
+            missing = frame[name].isna()
+            vectors[name] = _array_of(
+                [None if gone else value for value, gone in zip(frame[name], missing, strict=True)],
+                field)
+    rest = frame.drop(columns=list(vectors)) if vectors else frame
+    others = pa.schema([field for field in fields if field.name not in vectors])
     try:
-        return pa.Table.from_pandas(
-            frame, schema=pa.schema(fields), preserve_index=False
-        ).replace_schema_metadata(None)
+        table = pa.Table.from_pandas(rest, schema=others, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise InvalidInputError(f"the DataFrame does not fit the table: {error}") from None
+    if vectors:
+        arrays = [vectors[f.name] if f.name in vectors else table.column(f.name) for f in fields]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    return table.replace_schema_metadata(None)
+
+
+def _is_polars_with_objects(data: Any) -> bool:
+    """Python objects in a Polars frame are addresses to everyone but Polars."""
+    return type(data).__module__.split(".", 1)[0] == "polars" and any(
+        str(kind) == "Object" for kind in getattr(data, "dtypes", ()))
+
+
+def _from_polars_objects(frame: Any, schema: pa.Schema) -> pa.Table:
+    columns = {}
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        index = schema.get_field_index(name)
+        if index < 0:
+            raise InvalidInputError(_unknown_message(name, schema))
+        if str(kind) == "Object":
+            field = pa.field(name, schema.field(index).type)
+            columns[name] = _array_of(frame[name].to_list(), field)
+        else:
+            columns[name] = frame[name].to_arrow()
+    return pa.table(columns)
 
 
 def _from_sequence(rows: list[Any] | tuple[Any, ...], schema: pa.Schema) -> Any:
@@ -183,8 +218,44 @@ def _batch_of(rows: Iterable[Any], schema: pa.Schema, columns: list[str]) -> pa.
     return pa.RecordBatch.from_arrays(arrays, schema=declared)
 
 
+def _holds_vectors(kind: pa.DataType) -> bool:
+    return pa.types.is_fixed_size_list(kind) and pa.types.is_float32(kind.value_type)
+
+
+def _vectors_of(values: list[Any], field: pa.Field) -> pa.Array | None:
+    """A column of vectors, from numpy's ten times as quickly as pyarrow makes it; None where there
+    is anything but sequences of numbers. InvalidInputError for one of a wrong length."""
+    size = field.type.list_size
+    numbers = array.array("f")
+    numpy = sys.modules.get("numpy")
+    # Beyond the range of floats numbers become infinite, which the table refuses.
+    quiet = numpy.errstate(over="ignore") if numpy else contextlib.nullcontext()
+    with quiet:
+        for position, value in enumerate(values):
+            before = len(numbers)
+            try:
+                if isinstance(value, (list, tuple)):
+                    numbers.extend(array.array("f", value))
+                elif numpy and isinstance(value, numpy.ndarray) and value.dtype.kind in "fiu":
+                    if value.ndim != 1:
+                        return None
+                    numbers.frombytes(value.astype(numpy.float32).tobytes())
+                else:
+                    return None
+            except (TypeError, OverflowError):
+                return None
+            if len(numbers) - before != size:
+                raise InvalidInputError(
+                    f"row {position}: column {field.name!r} has vectors of {size} numbers; "
+                    f"this one has {len(numbers) - before}")
+    floats = pa.Array.from_buffers(pa.float32(), len(numbers), [None, pa.py_buffer(numbers)])
+    return pa.Array.from_buffers(field.type, len(values), [None], children=[floats])
+
+
 def _array_of(values: list[Any], field: pa.Field) -> pa.Array:
     kind = field.type
+    if _holds_vectors(kind) and (vectors := _vectors_of(values, field)) is not None:
+        return vectors
     _refuse_lossy(values, field)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         values = [_parse_time(value, field) if isinstance(value, str) else value for value in values]

@@ -40,9 +40,16 @@ class TextIndexOptions:
     positions: bool
     def __init__(self) -> None: ...
 
+class VectorIndexOptions:
+    metric: str
+    rerank: str
+    stored: bool
+    def __init__(self) -> None: ...
+
 class IndexSpec:
     def __init__(self) -> None: ...
     def add_text(self, column: str, options: TextIndexOptions, /) -> None: ...
+    def add_vector(self, column: str, dimension: int, options: VectorIndexOptions, /) -> None: ...
 
 class TableStats:
     @property
@@ -90,6 +97,27 @@ class Table:
         self, column: str, query: str, all: bool, projection: list[str] | None
     ) -> Any: ...
     def count(self, column: str, query: str, all: bool) -> int: ...
+    # A text is (column, query, whether all clauses match), an effort (nprobe, target recall), a
+    # fusion (depth, weight of the text, of the vector). Without a projection, one query's rows are
+    # Hits, or None if there are none; else a capsule.
+    def vector_search(
+        self,
+        vector: tuple[str, Any],
+        k: int,
+        filter: tuple[str, str, bool] | None,
+        effort: tuple[int | None, float | None],
+        projection: list[str] | None,
+    ) -> Any: ...
+    def hybrid_search(
+        self,
+        text: tuple[str, str, bool],
+        vector: tuple[str, Any],
+        k: int,
+        fusion: tuple[int | None, float, float],
+        filter: tuple[str, str, bool] | None,
+        effort: tuple[int | None, float | None],
+        projection: list[str] | None,
+    ) -> Any: ...
 
 class Connection:
     @property

@@ -94,11 +94,22 @@ void BindConnection(nb::module_& module) {
       .def_rw("stemmer", &TextIndexOptions::stemmer)
       .def_rw("positions", &TextIndexOptions::positions);
 
+  nb::class_<VectorIndexOptions>(module, "VectorIndexOptions")
+      .def(nb::init<>())
+      .def_rw("metric", &VectorIndexOptions::metric)
+      .def_rw("rerank", &VectorIndexOptions::rerank)
+      .def_rw("stored", &VectorIndexOptions::stored);
+
   nb::class_<IndexSpec>(module, "IndexSpec")
       .def(nb::init<>())
-      .def("add_text", [](IndexSpec& self, std::string column, TextIndexOptions options) {
-        self.Fts(std::move(column), std::move(options));
-      });
+      .def("add_text",
+           [](IndexSpec& self, std::string column, TextIndexOptions options) {
+             self.Fts(std::move(column), std::move(options));
+           })
+      .def("add_vector",
+           [](IndexSpec& self, std::string column, uint32_t dimension, VectorIndexOptions options) {
+             self.Vector(std::move(column), dimension, std::move(options));
+           });
 
   nb::class_<PyConnection>(module, "Connection")
       .def("create_table", &CreateTable, nb::arg("name"), nb::arg("schema"), nb::arg("spec"))

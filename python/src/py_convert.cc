@@ -13,6 +13,7 @@
 #include "infino/options.h"
 #include "py_error.h"
 #include "py_exit.h"
+#include "py_hits.h"
 
 namespace infino::python {
 
@@ -60,6 +61,15 @@ nb::object CapsuleOf(const std::shared_ptr<arrow::Table>& table) {
   auto reader = std::make_shared<arrow::TableBatchReader>(table);
   RaiseUnlessOk(arrow::ExportRecordBatchReader(std::move(reader), stream.get()));
   return NewCapsule(std::move(stream), kStreamName);
+}
+
+nb::object HitsOf(const std::shared_ptr<arrow::Table>& table) {
+  if (table->num_rows() == 0) return nb::none();
+  const auto batch = arrow::RecordBatch::Make(
+      table->schema(), table->num_rows(), {table->column(0)->chunk(0), table->column(1)->chunk(0)});
+  PyHits hits;
+  RaiseUnlessOk(arrow::ExportRecordBatch(*batch, hits.array.get()));
+  return nb::cast(std::move(hits));
 }
 
 nb::object CapsuleOf(const arrow::Schema& schema) {

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/c/abi.h>
-#include <arrow/c/bridge.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -22,6 +20,7 @@
 #include "infino/table.h"
 #include "py_convert.h"
 #include "py_error.h"
+#include "py_hits.h"
 #include "py_types.h"
 
 namespace infino::python {
@@ -67,27 +66,10 @@ nb::object Search(const PyTable& self, TextSearchRequest request) {
   return CapsuleOf(Unlocked([&] { return self.table->Search(request); }));
 }
 
-/// A batch of hits for a consumer that knows their schema: the address of an ArrowArray, moved
-/// from.
-struct PyHits {
-  std::unique_ptr<ArrowArray, void (*)(ArrowArray*)> array{new ArrowArray(), [](ArrowArray* owned) {
-                                                             if (owned->release != nullptr)
-                                                               owned->release(owned);
-                                                             delete owned;
-                                                           }};
-};
-
-/// `_id` and `score` of the best rows, or None if there are none: a call that finds nothing should
-/// cost next to nothing.
+/// The quick way to `_id` and `score` alone.
 nb::object SearchHits(const PyTable& self, TextSearchRequest request) {
   request.stop = SignalCheck();
-  const std::shared_ptr<arrow::Table> table = Unlocked([&] { return self.table->Search(request); });
-  if (table->num_rows() == 0) return nb::none();
-  const auto batch = arrow::RecordBatch::Make(
-      table->schema(), table->num_rows(), {table->column(0)->chunk(0), table->column(1)->chunk(0)});
-  PyHits hits;
-  RaiseUnlessOk(arrow::ExportRecordBatch(*batch, hits.array.get()));
-  return nb::cast(std::move(hits));
+  return HitsOf(Unlocked([&] { return self.table->Search(request); }));
 }
 
 nb::object ExactMatch(const PyTable& self, std::string column, std::string value,
@@ -146,8 +128,8 @@ void BindTable(nb::module_& module) {
     return static_cast<uint64_t>(std::bit_cast<uintptr_t>(self.array.get()));
   });
 
-  nb::class_<PyTable>(module, "Table")
-      .def_prop_ro("name", [](const PyTable& self) { return self.table->name(); })
+  nb::class_<PyTable> table(module, "Table");
+  table.def_prop_ro("name", [](const PyTable& self) { return self.table->name(); })
       .def("schema",
            [](const PyTable& self) {
              return CapsuleOf(*Unlocked([&] { return self.table->GetSchema(); }));
@@ -183,6 +165,7 @@ void BindTable(nb::module_& module) {
       .def("token_match", &TokenMatch, nb::arg("column"), nb::arg("query"), nb::arg("all"),
            nb::arg("projection").none())
       .def("count", &Count, nb::arg("column"), nb::arg("query"), nb::arg("all"));
+  BindVectorSearch(table);
 }
 
 }  // namespace infino::python

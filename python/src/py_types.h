@@ -40,5 +40,6 @@ struct PyTable {
 
 void BindConnection(nanobind::module_& module);
 void BindTable(nanobind::module_& module);
+void BindVectorSearch(nanobind::class_<PyTable>& table);
 
 }  // namespace infino::python
