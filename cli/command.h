@@ -25,6 +25,7 @@ struct Command {
 void AddTableCommands(CLI::App& app, Command& command);
 void AddAppendCommand(CLI::App& app, Command& command);
 void AddSearchCommands(CLI::App& app, Command& command);
+void AddVectorCommands(CLI::App& app, Command& command);
 void AddInspectCommand(CLI::App& app, Command& command);
 
 /// A condition that ends a call after Ctrl-C.

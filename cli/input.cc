@@ -19,6 +19,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
@@ -162,7 +163,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenCsv(
   auto convert = arrow::csv::ConvertOptions::Defaults();
   if (expected != nullptr) {
     for (const auto& field : expected->fields()) {
-      convert.column_types[field->name()] = field->type();
+      if (!arrow::is_nested(field->type()->id())) {
+        convert.column_types[field->name()] = field->type();
+      }
     }
   }
   convert.include_columns = source.columns;
@@ -172,7 +175,26 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenCsv(
   ARROW_ASSIGN_OR_RAISE(
       auto reader, arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), input, read,
                                                      parse, convert));
+  for (const auto& field : reader->schema()->fields()) {
+    const auto wanted = expected == nullptr ? nullptr : expected->GetFieldByName(field->name());
+    if (wanted != nullptr && arrow::is_nested(wanted->type()->id())) {
+      return arrow::Status::Invalid("column '", field->name(), "' is ", wanted->type()->ToString(),
+                                    ", which CSV has no form for; use Parquet or JSON lines");
+    }
+  }
   return std::shared_ptr<arrow::RecordBatchReader>(std::move(reader));
+}
+
+/// Columns as JSON can be read into: lists of one length as lists of any, whose lengths the table
+/// checks.
+std::shared_ptr<arrow::Schema> ReadableFromJson(const std::shared_ptr<arrow::Schema>& expected) {
+  if (expected == nullptr) return nullptr;
+  arrow::FieldVector fields;
+  for (const auto& field : expected->fields()) {
+    const bool is_vector = field->type()->id() == arrow::Type::FIXED_SIZE_LIST;
+    fields.push_back(is_vector ? field->WithType(arrow::list(field->type()->field(0))) : field);
+  }
+  return arrow::schema(std::move(fields));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenJsonLines(
@@ -182,7 +204,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenJsonLines(
   read.block_size = kBlockBytes;
   auto parse = arrow::json::ParseOptions::Defaults();
   parse.newlines_in_values = false;
-  parse.explicit_schema = expected;
+  parse.explicit_schema = ReadableFromJson(expected);
   ARROW_ASSIGN_OR_RAISE(auto reader, arrow::json::StreamingReader::Make(input, read, parse));
   return std::shared_ptr<arrow::RecordBatchReader>(std::move(reader));
 }

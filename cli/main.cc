@@ -37,7 +37,7 @@ void PrintWarning(LogLevel level, std::string_view message) {
 
 int RunMain(int argc, char** argv) {
   SetLogSink(PrintWarning);
-  CLI::App app{"Keyword search over Parquet files that lie in a folder or a bucket."};
+  CLI::App app{"Keyword and vector search over Parquet files that lie in a folder or a bucket."};
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
   app.option_defaults()->always_capture_default(false);
@@ -55,6 +55,7 @@ int RunMain(int argc, char** argv) {
   AddTableCommands(app, command);
   AddAppendCommand(app, command);
   AddSearchCommands(app, command);
+  AddVectorCommands(app, command);
   AddInspectCommand(app, command);
 
   try {

@@ -1,6 +1,4 @@
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include <arrow/type.h>
 
 #include "cli/command.h"
+#include "cli/declared_columns.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "infino/connection.h"
@@ -33,61 +32,15 @@ struct TableArguments {
   std::vector<std::string> fts;
   TextIndexOptions text;
   bool unstored = false;
+  std::vector<std::string> vectors;  ///< COLUMN[:DIMENSION][:METRIC]
+  VectorIndexOptions vector;
   bool keep = false;
 };
 
-const std::map<std::string, std::shared_ptr<arrow::DataType>>& TypeNames() {
-  static const std::map<std::string, std::shared_ptr<arrow::DataType>> names{
-      {"bool", arrow::boolean()},
-      {"int8", arrow::int8()},
-      {"int16", arrow::int16()},
-      {"int32", arrow::int32()},
-      {"int64", arrow::int64()},
-      {"uint8", arrow::uint8()},
-      {"uint16", arrow::uint16()},
-      {"uint32", arrow::uint32()},
-      {"uint64", arrow::uint64()},
-      {"float", arrow::float32()},
-      {"double", arrow::float64()},
-      {"text", arrow::large_utf8()},
-      {"binary", arrow::large_binary()},
-      {"date", arrow::date32()},
-      {"time", arrow::time64(arrow::TimeUnit::MICRO)},
-      {"timestamp", arrow::timestamp(arrow::TimeUnit::MICRO)},
-      {"timestamptz", arrow::timestamp(arrow::TimeUnit::MICRO, "UTC")}};
-  return names;
-}
-
-arrow::Result<std::shared_ptr<arrow::Field>> ParseColumn(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  const std::string type = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const auto found = TypeNames().find(type);
-  if (colon == 0 || found == TypeNames().end()) {
-    std::string known;
-    for (const auto& [name, unused] : TypeNames()) known += (known.empty() ? "" : ", ") + name;
-    return arrow::Status::Invalid("--column '", text, "': write NAME:TYPE with one of ", known);
-  }
-  return arrow::field(text.substr(0, colon), found->second);
-}
-
-/// The columns of a file as a table would have them: text that is to be indexed, or was only
-/// inferred to be text, becomes large text; no metadata.
-arrow::Result<std::shared_ptr<arrow::Schema>> SchemaOfFile(const InputSource& source) {
-  ARROW_ASSIGN_OR_RAISE(const OpenedInput input, OpenInput(source, nullptr));
-  arrow::FieldVector fields;
-  for (const auto& field : input.rows->schema()->fields()) {
-    auto type = field->type();
-    if (type->id() == arrow::Type::STRING) type = arrow::large_utf8();
-    if (type->id() == arrow::Type::NA) type = arrow::large_utf8();
-    fields.push_back(arrow::field(field->name(), std::move(type), field->nullable()));
-  }
-  return arrow::schema(std::move(fields));
-}
-
 arrow::Status RunCreate(const TableArguments& arguments, const Command& command) {
-  std::shared_ptr<arrow::Schema> schema;
+  Declaration declaration;
   if (!arguments.from.path.empty()) {
-    ARROW_ASSIGN_OR_RAISE(schema, SchemaOfFile(arguments.from));
+    ARROW_ASSIGN_OR_RAISE(declaration.schema, SchemaOfFile(arguments.from));
   } else {
     arrow::FieldVector fields;
     for (const std::string& column : arguments.columns) {
@@ -95,16 +48,20 @@ arrow::Status RunCreate(const TableArguments& arguments, const Command& command)
       fields.push_back(std::move(field));
     }
     if (fields.empty()) return arrow::Status::Invalid("create: give --column or --from");
-    schema = arrow::schema(std::move(fields));
+    declaration.schema = arrow::schema(std::move(fields));
   }
-  IndexSpec spec;
   for (const std::string& column : arguments.fts) {
     TextIndexOptions options = arguments.text;
     options.stored = !arguments.unstored;
-    spec.Fts(column, std::move(options));
+    declaration.indexes.Fts(column, std::move(options));
+  }
+  for (const std::string& vector : arguments.vectors) {
+    ARROW_RETURN_NOT_OK(AddVectorIndex(vector, arguments.vector, declaration));
   }
   ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  ARROW_ASSIGN_OR_RAISE(const auto table, connection->CreateTable(arguments.table, schema, spec));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto table,
+      connection->CreateTable(arguments.table, declaration.schema, declaration.indexes));
   Say("created '" + table->name() + "'");
   return arrow::Status::OK();
 }
@@ -153,6 +110,11 @@ std::string IndexText(const IndexSpec& spec, const std::string& column) {
           ", k1 " + std::to_string(*text.options.k1) + ", b " + std::to_string(*text.options.b);
     }
     return described;
+  }
+  for (const VectorIndexSpec& vector : spec.vectors) {
+    if (vector.column != column) continue;
+    return "vector, " + std::to_string(vector.dimension) + " dimensions, " + vector.options.metric +
+           ", rerank " + vector.options.rerank + (vector.options.stored ? ", stored" : "");
   }
   return "";
 }
@@ -213,7 +175,8 @@ void AddTableCommands(CLI::App& app, Command& command) {
       AddTableCommand(app, command, "create", "Create an empty table", {arguments, RunCreate});
   create->add_option("table", arguments->table, "Name: A-Z a-z 0-9 _ -")->required();
   CLI::Option* column = create->add_option("--column", arguments->columns,
-                                           "A column as NAME:TYPE, as in body:text; repeat it");
+                                           "A column as NAME:TYPE, as in body:text or "
+                                           "embedding:vector(384); repeat it");
   CLI::Option* from =
       create->add_option("--from", arguments->from.path, "Take the columns of this file");
   from->excludes(column);
@@ -226,6 +189,15 @@ void AddTableCommands(CLI::App& app, Command& command) {
   create->add_flag("--not-stored", arguments->unstored, "Keep only the index of indexed columns");
   create->add_option("--stopwords", arguments->text.stopwords, "english");
   create->add_option("--stemmer", arguments->text.stemmer, "english");
+  create
+      ->add_option("--vector", arguments->vectors,
+                   "Index this column for nearest neighbours; METRIC: cosine (default), l2sq or "
+                   "negdot; repeat it")
+      ->option_text("COLUMN[:DIMENSION][:METRIC] ...");
+  create->add_option("--rerank", arguments->vector.rerank,
+                     "How vectors are kept: sq8_residual (default), fp32, fp16, sq8 or none");
+  create->add_flag("--keep-vectors", arguments->vector.stored,
+                   "Keep vectors as they came, too, as a column of the data files");
 
   AddTableCommand(app, command, "tables", "List the tables",
                   {std::make_shared<TableArguments>(), RunTables});
