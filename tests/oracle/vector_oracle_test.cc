@@ -266,11 +266,11 @@ std::vector<Setting> AllSettings() {
     settings.push_back(
         {.kind = Kind::kDuplicates, .rows = 2000, .metric = metric, .superfiles = 3});
   }
-  for (const size_t rows : {1, 2, 9, 10, 33, 257}) {
+  for (const size_t rows : {1U, 2U, 9U, 10U, 33U, 257U}) {
     settings.push_back({.rows = rows, .dimension = 16, .superfiles = 1});
     settings.push_back({.rows = rows, .dimension = 17, .metric = VectorMetric::kL2Squared});
   }
-  for (const size_t dimension : {64, 128, 384, 1536}) {
+  for (const size_t dimension : {64U, 128U, 384U, 1536U}) {
     settings.push_back({.rows = 1500, .dimension = dimension, .superfiles = 2});
   }
   settings.push_back({.rows = 3000, .superfiles = 60});
@@ -285,7 +285,7 @@ TEST(VectorLayout, NeverShowsInScores) {
     Exam exam = MakeExam({.kind = Kind::kClusters, .rows = 1800});
     exam.rerank = rerank;
     std::map<size_t, Taken> tables;
-    for (const size_t superfiles : {1, 7, 60}) tables[superfiles] = MakeTable(exam, superfiles, 2);
+    for (const size_t superfiles : {1U, 7U, 60U}) tables[superfiles] = MakeTable(exam, superfiles, 2);
     for (const auto& query : exam.queries) {
       for (const std::string mark : {"", "tenth"}) {
         VectorSearchRequest request = RequestFor(query, 25, mark);
@@ -327,7 +327,7 @@ TEST(VectorEffort, LooksAtMoreForMore) {
       EXPECT_EQ(found.rows.size(), 10U);
       const auto nearest = NearestOf(exam, query, "");
       for (size_t i = 0; i < 10; ++i) {
-        right += std::ranges::count(found.rows, nearest[i].second) > 0 ? 1 : 0;
+        if (std::ranges::count(found.rows, nearest[i].second) > 0) ++right;
       }
     }
     return static_cast<double>(right) / (10.0 * static_cast<double>(exam.queries.size()));
@@ -421,7 +421,7 @@ std::vector<std::pair<int64_t, float>> Fuse(const std::vector<int64_t>& texts, d
 
 TEST(Hybrid, FusesRanksAsThePaperSays) {
   const Exam exam = MakeExam({.kind = Kind::kClusters, .rows = 1500});
-  for (const size_t superfiles : {1, 7}) {
+  for (const size_t superfiles : {1U, 7U}) {
     const Taken taken = MakeTable(exam, superfiles, 2);
     for (size_t i = 0; i < exam.queries.size(); ++i) {
       HybridSearchRequest request;
