@@ -15,7 +15,6 @@
 #include <arrow/status.h>
 #include <arrow/table.h>
 
-#include "infino/index/vector/cluster_choice.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
@@ -33,16 +32,6 @@ namespace {
 
 /// So many queries share a scan: what a scan keeps in the processor's cache serves them all.
 constexpr size_t kQueriesPerScan = 32;
-
-/// How many queries one run takes. Where clusters are chosen each query is better off with its own.
-size_t QueriesPerRun(const VectorPlan& plan) {
-  std::vector<vector::SearchedIndex> files;
-  files.reserve(plan.searched.size());
-  for (const VectorFile& file : plan.searched) {
-    files.push_back({.index = file.index, .passing_rows = file.passing_rows});
-  }
-  return vector::ScansAll(files, plan.recall) ? kQueriesPerScan : 1;
-}
 
 /// Some queries, dealt out to runs that go side by side.
 arrow::Status RunQueries(const QueryContext& context, const VectorPlan& plan,
@@ -100,7 +89,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchVectors(const QueryEnvironmen
                                                             .effort = request.effort},
                                                            selection ? &*selection : nullptr));
   if (plan.space == nullptr) return FetchRows({}, {}, projection, context);
-  const size_t per_run = QueriesPerRun(plan);
+  // Where clusters are chosen each query is better off with its own.
+  const size_t per_run = plan.ScansAll() ? kQueriesPerScan : 1;
   const size_t at_once =
       per_run *
       (environment.pool == nullptr ? 1 : static_cast<size_t>(environment.pool->thread_count()));

@@ -126,9 +126,18 @@ arrow::Result<VectorPlan> PlanVectors(const QueryContext& context, const VectorQ
   return plan;
 }
 
+bool VectorPlan::ScansAll() const {
+  std::vector<vector::SearchedIndex> indexes;
+  indexes.reserve(searched.size());
+  for (const VectorFile& file : searched) {
+    indexes.push_back({.index = file.index, .passing_rows = file.passing_rows});
+  }
+  return vector::ScansAll(indexes, recall);
+}
+
 arrow::Result<std::vector<vector::PreparedQuery>> VectorPlan::Prepare(
     std::span<const std::vector<float>> queries) const {
-  const double confidence = vector::ConfidenceFor(recall.target_recall);
+  const double confidence = vector::ConfidenceFor(recall.target_recall, ScansAll());
   std::vector<vector::PreparedQuery> prepared;
   prepared.reserve(queries.size());
   for (const std::vector<float>& query : queries) {

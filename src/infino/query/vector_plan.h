@@ -35,6 +35,9 @@ struct VectorPlan {
   std::vector<std::shared_ptr<const SuperfileReader>> files;  ///< Hits name them by their places.
   std::vector<VectorFile> searched;                           ///< As `files`.
 
+  /// Whether every query looks at all of the files' clusters.
+  [[nodiscard]] bool ScansAll() const;
+
   /// Makes queries ready, one after the other.
   [[nodiscard]] arrow::Result<std::vector<vector::PreparedQuery>> Prepare(
       std::span<const std::vector<float>> queries) const;

@@ -35,9 +35,9 @@ struct SearchedIndex {
   int64_t passing_rows = 0;  ///< Rows that the filter lets pass; all without one.
 };
 
-/// How many standard deviations of error the estimates of such a search are given:
-/// PreparedQuery's confidence.
-[[nodiscard]] double ConfidenceFor(double target_recall);
+/// How many standard deviations of error the estimates of such a search are given, PreparedQuery's
+/// confidence: of one that looks at all clusters, or one that chooses some.
+[[nodiscard]] double ConfidenceFor(double target_recall, bool scans_all);
 
 /// Whether such a search compares every row: VectorSearchOptions::exact.
 [[nodiscard]] bool IsExact(const RecallOptions& options);

@@ -59,7 +59,7 @@ class ClusterChoice : public ::testing::Test {
                                                const RecallOptions& options, double& scanned) {
     ARROW_ASSIGN_OR_RAISE(
         const PreparedQuery prepared,
-        PreparedQuery::Make(*space_, query, ConfidenceFor(options.target_recall)));
+        PreparedQuery::Make(*space_, query, ConfidenceFor(options.target_recall, false)));
     ARROW_ASSIGN_OR_RAISE(const auto choice, ChooseClusters(*space_, std::span(&prepared, 1),
                                                             Searched(kFileRows), options));
     std::vector<ScoredDoc> all;
@@ -176,7 +176,8 @@ TEST_F(ClusterChoice, RefusesWhatIsNoRecall) {
   EXPECT_THAT(ChooseClusters(*space_, {}, Searched(0), {.nprobe = 0}), refused);
   EXPECT_TRUE(IsExact({.target_recall = 1}));
   EXPECT_FALSE(IsExact({.target_recall = 1, .nprobe = 3}));
-  EXPECT_GT(ConfidenceFor(0.99), ConfidenceFor(0.9));
+  EXPECT_GT(ConfidenceFor(0.99, true), ConfidenceFor(0.9, true));
+  EXPECT_GT(ConfidenceFor(0.99, false), ConfidenceFor(0.99, true));
 }
 
 }  // namespace

@@ -94,8 +94,10 @@ arrow::Status Drive(VectorSearch& search, const arrow::Buffer& blob, SearchRound
 arrow::Result<std::vector<ScoredDoc>> Ask(const BuiltVectors& built, const VectorSpace& space,
                                           const std::vector<float>& query,
                                           const AskOptions& options, SearchRounds* rounds) {
-  ARROW_ASSIGN_OR_RAISE(const PreparedQuery prepared,
-                        PreparedQuery::Make(space, query, ConfidenceFor(options.target_recall)));
+  ARROW_ASSIGN_OR_RAISE(
+      const PreparedQuery prepared,
+      PreparedQuery::Make(space, query,
+                          ConfidenceFor(options.target_recall, !options.search.clusters)));
   ARROW_ASSIGN_OR_RAISE(const auto search,
                         VectorSearch::Make(*built.reader, space, std::span(&prepared, 1),
                                            options.filter, options.search));

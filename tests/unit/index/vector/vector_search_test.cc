@@ -301,7 +301,7 @@ TEST(VectorSearch, QueriesTogetherAnswerAsEachAlone) {
   const Vectors queries = GaussianVectors(random, 30, 64);
   for (const auto& query : queries) {
     INFINO_ASSERT_OK_AND_ASSIGN(PreparedQuery one,
-                                PreparedQuery::Make(*space, query, ConfidenceFor(0.99)));
+                                PreparedQuery::Make(*space, query, ConfidenceFor(0.99, true)));
     prepared.push_back(std::move(one));
   }
   INFINO_ASSERT_OK_AND_ASSIGN(const auto search,
