@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <arrow/record_batch.h>
 #include <arrow/table.h>
+#include <arrow/type.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +24,7 @@
 #include "support/builders.h"
 #include "support/matchers.h"
 #include "support/random_table.h"
+#include "support/random_vectors.h"
 #include "support/seed.h"
 
 namespace infino {
@@ -127,6 +130,100 @@ TEST_F(Rounds, ACountOfOneWordEndsWithTheDictionary) {
   const auto count = table->Count(request);
   EXPECT_LE(store_->Stop(), 3);
   EXPECT_THAT(count, HasValue(Gt(0U)));
+}
+
+/// The same for vectors, over two superfiles: pointer 1, open sections 1, codes 1, rerank rows 1,
+/// rows 1.
+class VectorRounds : public Rounds {
+ protected:
+  static constexpr size_t kRows = 6'000;
+  static constexpr int32_t kDimension = 64;
+
+  void SetUp() override {
+    Random random(TestSeed());
+    vectors_ = vector::GaussianVectors(random, kRows, kDimension);
+    const std::vector<NullableText> texts =
+        RandomTexts(random, {.row_count = kRows, .vocabulary = kVocabulary});
+    const auto schema =
+        RowTextSchema()
+            ->AddField(2, arrow::field("vec", arrow::fixed_size_list(arrow::float32(), kDimension)))
+            .ValueOrDie();
+    const auto table = Open()->CreateTable("docs", schema, TextIndex().Vector("vec")).ValueOrDie();
+    for (size_t begin = 0; begin < kRows; begin += kRows / 2) {
+      const auto rows =
+          RowsOf(std::span(texts).subspan(begin, kRows / 2), static_cast<int64_t>(begin));
+      const auto vectors = vector::ArrayOf(std::span(vectors_).subspan(begin, kRows / 2));
+      const auto batch = arrow::RecordBatch::Make(schema, rows->num_rows(),
+                                                  {rows->column(0), rows->column(1), vectors});
+      MustSucceed(table->Append(ReaderOf(batch)).status());
+    }
+  }
+
+  [[nodiscard]] VectorSearchRequest SearchFor(std::vector<std::string> projection) const {
+    VectorSearchRequest request;
+    request.column = "vec";
+    request.queries = {vectors_[7]};
+    request.projection = std::move(projection);
+    return request;
+  }
+
+  int ColdRounds(VectorSearchRequest request) {
+    const auto table = Open()->OpenTable("docs").ValueOrDie();
+    return RoundsOf(*table, std::move(request));
+  }
+
+  int RoundsOf(Table& table, VectorSearchRequest request) {
+    request.stop = store_->Start();
+    const auto found = table.VectorSearch(request);
+    const int rounds = store_->Stop();
+    EXPECT_THAT(found, IsOk());
+    EXPECT_TRUE(found.ok() && (*found)->num_rows() > 0);
+    return rounds;
+  }
+
+  vector::Vectors vectors_;
+};
+
+TEST_F(VectorRounds, AColdSearchTakesFiveFromAnOpenTable) {
+  EXPECT_EQ(ColdRounds(SearchFor({"_id", "score"})), 4);
+  EXPECT_EQ(ColdRounds(SearchFor({"_id", "score", "text"})), 5);
+}
+
+TEST_F(VectorRounds, VectorsComeBackWithTheOtherColumns) {
+  EXPECT_EQ(ColdRounds(SearchFor({"_id", "vec", "text"})), 5);
+}
+
+TEST_F(VectorRounds, AFilterCostsItsTwo) {
+  VectorSearchRequest request = SearchFor({"_id", "score"});
+  request.filter = TextFilter{.column = "text", .query = WordOf(0)};
+  EXPECT_EQ(ColdRounds(std::move(request)), 6);
+}
+
+TEST_F(VectorRounds, ABatchCostsWhatOneQueryDoes) {
+  VectorSearchRequest request = SearchFor({"_id", "score"});
+  for (size_t i = 0; i < 20; ++i) request.queries.push_back(vectors_[i * 10]);
+  EXPECT_EQ(ColdRounds(std::move(request)), 4);
+}
+
+TEST_F(VectorRounds, AWarmSearchAsksThePointerOnly) {
+  const auto table = Open()->OpenTable("docs").ValueOrDie();
+  EXPECT_EQ(RoundsOf(*table, SearchFor({"_id", "score", "text"})), 5);
+  // What is searched again is worth keeping whole.
+  EXPECT_LE(RoundsOf(*table, SearchFor({"_id", "score", "text"})), 2);
+  EXPECT_EQ(RoundsOf(*table, SearchFor({"_id", "score", "text"})), 1);
+}
+
+TEST_F(VectorRounds, AHybridSearchLooksUpTermsWhileItScansCodes) {
+  const auto table = Open()->OpenTable("docs").ValueOrDie();
+  HybridSearchRequest request;
+  request.text_column = "text";
+  request.text = WordOf(0) + " " + WordOf(5000);
+  request.vector_column = "vec";
+  request.vector = vectors_[9];
+  request.stop = store_->Start();
+  const auto found = table->HybridSearch(request);
+  EXPECT_EQ(store_->Stop(), 5);
+  EXPECT_THAT(found, IsOk());
 }
 
 }  // namespace
