@@ -62,6 +62,9 @@ constexpr int64_t kIdBytes = 16;
 /// The highest upper half of an id that still is a decimal128(38, 0).
 constexpr uint64_t kIdHighMax = 5'421'010'862'427'522'169;
 
+/// An index that holds more than this is built no quicker.
+constexpr int64_t kIndexBytesMax = int64_t{40} << 20;
+
 /// What writing a row group holds beside its rows, as a share of them.
 constexpr int64_t kEncodingShare = 2;
 
@@ -232,7 +235,8 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     const auto indexes = std::ranges::count_if(schema_.columns, [](const TableColumn& column) {
       return column.text.has_value() || column.vector.has_value();
     });
-    return std::max<int64_t>(options_.index_memory_bytes / std::max<int64_t>(indexes, 1), 1);
+    return std::clamp<int64_t>(options_.index_memory_bytes / std::max<int64_t>(indexes, 1), 1,
+                               kIndexBytesMax);
   }
 
   /// Writes the blobs of all indexes, each a region, and lets go of their builders. Returns the
