@@ -1,8 +1,10 @@
 #include "cli/vector_text.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,7 +55,12 @@ class VectorParser {
                                     numbers_.size() + 1, " of vector ", vectors_.size() + 1,
                                     "); write numbers with commas or blanks between them");
     }
-    if (error == std::errc::result_out_of_range) {
+    // Out of range is also what is too small to tell from 0.
+    const bool is_tiny = error == std::errc::result_out_of_range &&
+                         digits.find_first_of("eE") != std::string_view::npos &&
+                         digits.find("-", 1) != std::string_view::npos;
+    if ((error == std::errc::result_out_of_range && !is_tiny) ||
+        (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())) {
       return arrow::Status::Invalid("'", word.substr(0, 40), "' is out of range (number ",
                                     numbers_.size() + 1, " of vector ", vectors_.size() + 1, ")");
     }
