@@ -246,8 +246,8 @@ def _vectors_of(values: list[Any], field: pa.Field) -> pa.Array | None:
                 return None
             if len(numbers) - before != size:
                 raise InvalidInputError(
-                    f"row {position}: column {field.name!r} has vectors of {size} numbers; "
-                    f"this one has {len(numbers) - before}")
+                    f"row {position}: column {field.name!r}: the vector has "
+                    f"{len(numbers) - before} dimensions; the column has {size}")
     floats = pa.Array.from_buffers(pa.float32(), len(numbers), [None, pa.py_buffer(numbers)])
     return pa.Array.from_buffers(field.type, len(values), [None], children=[floats])
 

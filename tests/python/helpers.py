@@ -7,6 +7,7 @@ import sys
 import tempfile
 import textwrap
 
+import numpy as np
 import pyarrow as pa
 
 import infino
@@ -47,6 +48,52 @@ def hits(table, query, k=100, mode=None):
 def scores(table, query, k=100, **options):
     found = table.bm25_search("body", query, k, projection=["id", "score"], **options)
     return dict(zip(found.column("id").to_pylist(), found.column("score").to_pylist(), strict=True))
+
+
+def vector_schema(dimension):
+    return pa.schema([("id", pa.int64()), ("body", pa.large_utf8()),
+                      ("v", pa.list_(pa.float32(), dimension))])
+
+
+def vector_rows(matrix, first=0, bodies=None):
+    """A table of vectors numbered from `first`, each with a text of its own."""
+    matrix = np.asarray(matrix, "f4")
+    numbers = range(first, first + len(matrix))
+    return pa.table({
+        "id": pa.array(numbers, pa.int64()),
+        "body": pa.array(bodies or [f"all w{i}" for i in numbers], pa.large_utf8()),
+        "v": pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1]),
+    }, schema=vector_schema(matrix.shape[1]))
+
+
+def vector_table(matrix, metric="l2sq", *, bodies=None, appends=1, path=None, **options):
+    """A table of vectors numbered from 0, appended in so many commits."""
+    matrix = np.asarray(matrix, "f4")
+    dimension = matrix.shape[1]
+    table = connection(path).create_table(
+        "t", vector_schema(dimension),
+        IndexSpec().fts("body").vector("v", dimension, metric, **options))
+    for part in np.array_split(np.arange(len(matrix)), appends):
+        if len(part):
+            table.append(vector_rows(matrix[part], int(part[0]),
+                                     [bodies[i] for i in part] if bodies else None))
+    return table
+
+
+def distances(matrix, query, metric):
+    """What the metric says, in doubles."""
+    matrix, query = np.asarray(matrix, "f8"), np.asarray(query, "f8")
+    if metric == "l2sq":
+        return ((matrix - query) ** 2).sum(1)
+    products = matrix @ query
+    if metric == "negdot":
+        return -products
+    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
+    return 1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+
+
+def nearest(table, query, k, **options):
+    return ids(table.vector_search("v", query, k, projection=["id"], **options))
 
 
 def superfiles(path):
