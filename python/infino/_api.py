@@ -82,10 +82,26 @@ def _filter(
     )
 
 
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    return float(value)
+
+
+def _weights(weights: Sequence[float] | None) -> tuple[float, float]:
+    if weights is None:
+        return 1.0, 1.0
+    if len(weights) != 2:
+        raise InvalidInputError(
+            f"weights are two numbers, of the text and of the vector; got {len(weights)}"
+        )
+    return _number("weights", weights[0]), _number("weights", weights[1])
+
+
 def _effort(nprobe: int | None, target_recall: float | None) -> tuple[int | None, float | None]:
     return (
         None if nprobe is None else _size("nprobe", nprobe, _U32_MAX),
-        None if target_recall is None else float(target_recall),
+        None if target_recall is None else _number("target_recall", target_recall),
     )
 
 
@@ -108,16 +124,18 @@ def _query_vectors(query: Any) -> Any:
         if len(query) == 0:
             return memoryview(bytes(8)).cast("d", [1, 1])[:0]
         numbers = _query_vectors(query.flatten())
-        return numbers.cast("B").cast("d", [len(query), kind.list_size])
+        return numbers.cast("B").cast(numbers.format, [len(query), kind.list_size])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return [_query_vectors(each) for each in query]
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
         raise TypeError(f"a query vector is an array of numbers, not of {kind}")
     if len(query) == 0:
         return []
-    doubles = query.cast(pa.float64(), safe=False)
-    values = memoryview(doubles.buffers()[1]).cast("B")
-    return values[8 * doubles.offset : 8 * (doubles.offset + len(doubles))].cast("d")
+    if not pa.types.is_float32(kind) and not pa.types.is_float64(kind):
+        query = query.cast(pa.float64(), safe=False)
+    letter, size = ("f", 4) if pa.types.is_float32(query.type) else ("d", 8)
+    values = memoryview(query.buffers()[1]).cast("B")
+    return values[size * query.offset : size * (query.offset + len(query))].cast(letter)
 
 
 def _projection(columns: Sequence[str] | None) -> list[str] | None:
@@ -445,7 +463,7 @@ class Table:
         projection: Sequence[str] | None = None,
         *,
         depth: int | None = None,
-        weights: tuple[float, float] | None = None,
+        weights: Sequence[float] | None = None,
         filter_column: str | None = None,
         filter_query: str | None = None,
         filter_mode: str | None = None,
@@ -461,15 +479,13 @@ class Table:
         and the filter is both searches'.
         """
         del rerank_mult
-        of_text, of_vector = (1.0, 1.0) if weights is None else weights
         return _result_of(
             self._native.hybrid_search(
                 (_text("text_column", text_column), _text("text_query", text_query),
                  _matches_all(mode)),
                 (_text("vector_column", vector_column), _query_vectors(vector_query)),
                 _size("k", k),
-                (None if depth is None else _size("depth", depth), float(of_text),
-                 float(of_vector)),
+                (None if depth is None else _size("depth", depth), *_weights(weights)),
                 _filter(filter_column, filter_query, filter_mode),
                 _effort(nprobe, target_recall),
                 _projection(projection),
