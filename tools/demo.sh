@@ -14,14 +14,29 @@ cmake --build --preset release --target infino
 
 infino=build/release/cli/infino
 say "loading sample/packages.parquet into the table 'packages' under demo/"
-if "$infino" schema demo packages > /dev/null 2>&1; then
+if "$infino" schema demo packages 2> /dev/null | grep -q '"vector, '; then
   echo "already there"
 else
-  "$infino" create demo packages --from sample/packages.parquet --fts text
+  if "$infino" schema demo packages > /dev/null 2>&1; then "$infino" drop demo packages; fi
+  "$infino" create demo packages --from sample/packages.parquet --fts text --vector embedding
   "$infino" append demo packages sample/packages.parquet
+fi
+if ! "$infino" schema demo queries > /dev/null 2>&1; then
+  "$infino" create demo queries --from sample/queries.parquet --fts text
+  "$infino" append demo queries sample/queries.parquet --quiet
 fi
 
 say "infino search demo packages text 'command line tool for csv files' -k 5"
 "$infino" --format table search demo packages text 'command line tool for csv files' -k 5 \
+  --columns id,text,score
+
+say "the embedding of a query of the sample: 'A command-line tool to convert YouTube videos to MP3 ...'"
+"$infino" --format json search demo queries text 'convert youtube' -k 1 --columns embedding |
+  grep -o '\[.*\]' > build/demo-query.txt
+say "infino vector demo packages embedding @build/demo-query.txt -k 5"
+"$infino" --format table vector demo packages embedding @build/demo-query.txt -k 5 --columns id,text,score
+
+say "infino hybrid demo packages text 'youtube mp3' embedding @build/demo-query.txt -k 5"
+"$infino" --format table hybrid demo packages text 'youtube mp3' embedding @build/demo-query.txt -k 5 \
   --columns id,text,score
 say "done: try your own with $infino search demo packages text 'your words'"

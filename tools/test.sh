@@ -37,6 +37,7 @@ cmake -S examples -B build/examples -G Ninja -DCMAKE_PREFIX_PATH="$PWD/build/pre
 cmake --build build/examples
 rm -rf build/notes
 build/examples/notes build/notes "quick fox" | grep -q "the quick brown fox"
+build/examples/vectors 250,120,10 warm | grep -q "warm orange"
 
 say "the byte-handling layers under AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan "${here[@]}" -DINFINO_BUILD_CLI=OFF

@@ -124,6 +124,8 @@ def _query_vectors(query: Any) -> Any:
         if len(query) == 0:
             return memoryview(bytes(8)).cast("d", [1, 1])[:0]
         numbers = _query_vectors(query.flatten())
+        if isinstance(numbers, list):
+            return query.to_pylist()
         return numbers.cast("B").cast(numbers.format, [len(query), kind.list_size])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return [_query_vectors(each) for each in query]
@@ -132,7 +134,10 @@ def _query_vectors(query: Any) -> Any:
     if len(query) == 0:
         return []
     if not pa.types.is_float32(kind) and not pa.types.is_float64(kind):
-        query = query.cast(pa.float64(), safe=False)
+        try:
+            query = query.cast(pa.float64(), safe=False)
+        except pa.ArrowNotImplementedError:  # Of half floats, in older versions.
+            return query.to_pylist()
     letter, size = ("f", 4) if pa.types.is_float32(query.type) else ("d", 8)
     values = memoryview(query.buffers()[1]).cast("B")
     return values[size * query.offset : size * (query.offset + len(query))].cast(letter)
