@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "infino/catalog/catalog.h"
 #include "infino/common/clock.h"
+#include "infino/common/content_hash.h"
 #include "infino/common/json.h"
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
@@ -65,6 +66,21 @@ arrow::Result<Json> InspectStored(ObjectStore& store, const std::string& path) {
   return DescribeObject(path, read->bytes);
 }
 
+/// Whether the version has the reference points that a superfile's codes are relative to.
+arrow::Status CheckLists(const Json& superfile, const Snapshot& snapshot) {
+  for (const Json& column : superfile["vector_columns"]) {
+    const auto space = snapshot.spaces.find(column["field_id"].get<int32_t>());
+    for (const Json& list : column["lists"]) {
+      ARROW_ASSIGN_OR_RAISE(const ContentHash id, ContentHash::FromHex(list.get<std::string>()));
+      if (space != snapshot.spaces.end() && space->second->FindList(id)) continue;
+      return MakeError(ErrorKind::kCorrupt, "superfile " + superfile["id"].get<std::string>() +
+                                                " has codes relative to reference points " +
+                                                id.ToHex() + ", which the table has not");
+    }
+  }
+  return arrow::Status::OK();
+}
+
 /// Reads and checks every object of the table's version; the first fault ends it.
 arrow::Status InspectVersion(ObjectStore& store, const std::string& folder,
                              const Snapshot& snapshot) {
@@ -82,6 +98,10 @@ arrow::Status InspectVersion(ObjectStore& store, const std::string& folder,
       ++checked;
     }
   }
+  for (const PointsRef& points : snapshot.root.points) {
+    ARROW_RETURN_NOT_OK(InspectStored(store, ObjectPath(folder, points.object.name)).status());
+    ++checked;
+  }
   for (const Snapshot::File& file : snapshot.files) {
     ARROW_ASSIGN_OR_RAISE(const Json superfile,
                           InspectStored(store, SuperfilePath(folder, file.entry->id)));
@@ -89,8 +109,10 @@ arrow::Status InspectVersion(ObjectStore& store, const std::string& folder,
       return MakeError(ErrorKind::kCorrupt, "superfile " + file.entry->id.ToHex() +
                                                 " has not the rows that the manifest says");
     }
+    ARROW_RETURN_NOT_OK(CheckLists(superfile, snapshot));
     Json entry = DescribeEntry(*file.entry);
     entry["regions"] = superfile["regions"];
+    entry["vector_columns"] = superfile["vector_columns"];
     superfiles.push_back(std::move(entry));
     ++checked;
   }

@@ -20,8 +20,11 @@
 #include "infino/common/ids.h"
 #include "infino/common/json.h"
 #include "infino/error.h"
+#include "infino/index/vector/vector_column.h"
+#include "infino/index/vector/vector_index_reader.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/part_codec.h"
+#include "infino/manifest/points_codec.h"
 #include "infino/manifest/root_codec.h"
 #include "infino/superfile/superfile_reader.h"
 #include "infino/supertable/pointer.h"
@@ -60,13 +63,26 @@ arrow::Result<Json> DescribeSuperfile(const std::string& name,
   for (const auto& field : superfile->file_schema()->fields()) {
     columns.push_back({{"name", field->name()}, {"type", field->type()->ToString()}});
   }
+  Json vectors = Json::array();
+  for (const int32_t field_id : superfile->vector_field_ids()) {
+    const vector::VectorIndexReader& index = *superfile->vector_index(field_id);
+    Json lists = Json::array();
+    for (const ContentHash& list : index.lists()) lists.push_back(list.ToHex());
+    vectors.push_back({{"field_id", field_id},
+                       {"dimension", index.column().dimension},
+                       {"metric", vector::NameOf(index.column().metric)},
+                       {"rerank", vector::NameOf(index.column().tier)},
+                       {"clusters", index.clusters().size()},
+                       {"lists", std::move(lists)}});
+  }
   Json described{{"kind", "superfile"},
                  {"id", found.id.ToHex()},
                  {"size_bytes", bytes->size()},
                  {"rows", superfile->row_count()},
                  {"open_section", DescribeRange(found.place)},
                  {"columns", std::move(columns)},
-                 {"regions", std::move(regions)}};
+                 {"regions", std::move(regions)},
+                 {"vector_columns", std::move(vectors)}};
   if (superfile->row_count() > 0) {
     described["min_id"] = TextOfRowId(superfile->IdOf(0));
     described["max_id"] =
@@ -81,6 +97,12 @@ Json DescribeRoot(const ManifestRoot& root) {
     Json described = DescribeRef(part.object);
     described["totals"] = DescribeTotals(part.totals);
     parts.push_back(std::move(described));
+  }
+  Json points = Json::array();
+  for (const PointsRef& list : root.points) {
+    Json described = DescribeRef(list.object);
+    described["field_id"] = list.field_id;
+    points.push_back(std::move(described));
   }
   Json versions = Json::array();
   for (const VersionInfo& version : root.versions) {
@@ -97,6 +119,7 @@ Json DescribeRoot(const ManifestRoot& root) {
           {"schema", root.schema.ToArrow()->ToString()},
           {"totals", DescribeTotals(root.totals)},
           {"parts", std::move(parts)},
+          {"points", std::move(points)},
           {"parent", root.parent ? Json(root.parent->name) : Json()},
           {"removed", root.removed},
           {"versions", std::move(versions)}};
@@ -111,6 +134,15 @@ Json DescribePart(const ManifestPart& part) {
           {"commit", part.commit.ToHex()},
           {"summaries", std::move(summaries)},
           {"superfiles", std::move(entries)}};
+}
+
+Json DescribePoints(const ReferencePoints& points) {
+  return {{"kind", "points"},
+          {"field_id", points.field_id},
+          {"list", points.list->id().ToHex()},
+          {"points", points.list->size()},
+          {"dimension", points.list->dimension()},
+          {"spread", points.spread}};
 }
 
 arrow::Result<Json> DescribePointer(const std::string& name, const arrow::Buffer& bytes) {
@@ -205,12 +237,17 @@ arrow::Result<Json> DescribeObject(const std::string& name,
       ARROW_ASSIGN_OR_RAISE(const ManifestPart part, DecodePart(*bytes, name));
       return DescribePart(part);
     }
+    if (Contains(name, "points-")) {
+      ARROW_ASSIGN_OR_RAISE(const ReferencePoints points, DecodePoints(*bytes, name));
+      return DescribePoints(points);
+    }
     return Json{{"kind", "summary"}, {"size_bytes", bytes->size()}};
   }
   return MakeError(ErrorKind::kInvalidArgument,
                    "'" + name +
                        "' is not named like an object of a table: *.parquet, part-*.arrow, "
-                       "summary-*.arrow, <version>-*.json, _supertable/current, _catalog/current");
+                       "summary-*.arrow, points-*.arrow, <version>-*.json, _supertable/current, "
+                       "_catalog/current");
 }
 
 }  // namespace infino::cli

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -36,7 +37,7 @@ constexpr size_t kGrowth = 4;
 
 /// Rows are far from their points if they are so many times as far, squared, as the rows that the
 /// points were trained on. No row counts for more than so many times.
-constexpr double kDrift = 1.5;
+constexpr double kDrift = 1.25;
 constexpr double kRatioMax = 10;
 
 /// What is asked of a sample that is to tell that.
@@ -98,60 +99,52 @@ std::vector<float> CodableRows(const vector::VectorColumn& column, std::span<con
   return codable;
 }
 
-/// A row's nearest reference point.
-struct Nearest {
-  size_t list = 0;
-  double square = 0;     ///< Of the distance to it.
-  bool is_same = false;  ///< The row is the point, up to rounding.
-};
-
-std::vector<Nearest> FindNearest(const vector::VectorSpace& space, std::span<const float> rows) {
+/// The squared distance of each row to the nearest point of one list.
+std::vector<double> SquaresTo(const vector::VectorSpace& space, size_t list,
+                              std::span<const float> rows) {
   const size_t dimension = space.column().dimension;
-  std::vector<vector::PointRef> points(rows.size() / dimension);
-  space.FindNearest(rows, points);
-  std::vector<Nearest> nearest;
-  nearest.reserve(points.size());
-  for (size_t row = 0; row < points.size(); ++row) {
-    const std::span<const float> numbers = rows.subspan(row * dimension, dimension);
-    const std::span<const float> point = space.list(points[row].list).point(points[row].place);
+  const vector::VectorSpace::List& geometry = space.geometry(list);
+  std::vector<float> centred(rows.begin(), rows.end());
+  for (size_t i = 0; i < centred.size(); ++i) centred[i] -= geometry.centre[i % dimension];
+  std::vector<uint32_t> places(rows.size() / dimension);
+  std::vector<float> scores(places.size());
+  geometry.nearest.Assign(centred, places, scores);
+  std::vector<double> squares;
+  squares.reserve(places.size());
+  for (size_t row = 0; row < places.size(); ++row) {
+    const std::span<const float> point = space.list(list).point(places[row]);
     double square = 0;
-    double apart = 0;
     for (size_t i = 0; i < dimension; ++i) {
-      const double difference = double{numbers[i]} - double{point[i]};
-      apart += difference * difference;
-      square += double{numbers[i]} * double{numbers[i]};
+      const double difference = double{rows[row * dimension + i]} - double{point[i]};
+      square += difference * difference;
     }
-    nearest.push_back(
-        {.list = points[row].list, .square = apart, .is_same = apart <= kRounding * square});
+    squares.push_back(square);
   }
-  return nearest;
+  return squares;
 }
 
-/// How far the rows were from each list that it was trained on; of lists that were trained on too
-/// few, the most of the others. Nothing if there are no others.
-std::optional<std::vector<double>> TellingSpreads(std::span<const ReferencePoints> lists) {
-  std::optional<double> most;
-  for (const ReferencePoints& points : lists) {
-    if (points.list->size() >= kTellingPointsMin) {
-      most = std::max(most.value_or(0), points.spread);
+/// For each row how many times as far it is, squared, as the rows that a list was trained on, by
+/// the list for which that is least; 0 for a row that is a point, up to rounding.
+std::vector<double> RatiosOf(const vector::VectorSpace& space,
+                             std::span<const ReferencePoints> lists, std::span<const float> rows) {
+  const size_t dimension = space.column().dimension;
+  std::vector<double> ratios(rows.size() / dimension, kRatioMax);
+  for (size_t list = 0; list < lists.size(); ++list) {
+    const std::vector<double> squares = SquaresTo(space, list, rows);
+    const double spread = lists[list].list->size() < kTellingPointsMin ? 0 : lists[list].spread;
+    for (size_t row = 0; row < ratios.size(); ++row) {
+      double length = 0;
+      for (const float number : rows.subspan(row * dimension, dimension)) {
+        length += double{number} * double{number};
+      }
+      if (squares[row] <= kRounding * length) {
+        ratios[row] = 0;
+      } else if (spread > 0) {
+        ratios[row] = std::min(ratios[row], squares[row] / spread);
+      }
     }
   }
-  if (!most) return std::nullopt;
-  std::vector<double> spreads;
-  for (const ReferencePoints& points : lists) {
-    spreads.push_back(points.list->size() >= kTellingPointsMin ? points.spread : *most);
-  }
-  return spreads;
-}
-
-bool AreFar(std::span<const Nearest> rows, std::span<const double> spreads) {
-  double sum = 0;
-  for (const Nearest& row : rows) {
-    if (row.is_same) continue;
-    const double spread = spreads[row.list];
-    sum += spread > 0 ? std::min(row.square / spread, kRatioMax) : kRatioMax;
-  }
-  return sum > kDrift * static_cast<double>(rows.size());
+  return ratios;
 }
 
 /// Whether the rows are to have points of their own beside those of the column.
@@ -159,15 +152,17 @@ bool NeedsPoints(const vector::VectorSpace& space, std::span<const ReferencePoin
                  std::span<const float> sample) {
   const size_t row_count = sample.size() / space.column().dimension;
   size_t points = 0;
-  for (const ReferencePoints& list : lists) points += list.list->size();
+  bool is_telling = false;
+  for (const ReferencePoints& list : lists) {
+    points += list.list->size();
+    is_telling |= list.list->size() >= kTellingPointsMin;
+  }
   const bool grows = PointsOf(row_count) >= kGrowth * points;
-  if (!grows && row_count < kDriftRowsMin) return false;
+  if (!grows && (row_count < kDriftRowsMin || !is_telling)) return false;
   const std::vector<float> rows = CodableRows(space.column(), sample, kComparedRows);
-  const std::vector<Nearest> nearest = FindNearest(space, rows);
-  if (std::ranges::all_of(nearest, &Nearest::is_same)) return false;
-  if (grows) return true;
-  const auto spreads = TellingSpreads(lists);
-  return spreads && AreFar(nearest, *spreads);
+  const std::vector<double> ratios = RatiosOf(space, lists, rows);
+  const double sum = std::accumulate(ratios.begin(), ratios.end(), 0.0);
+  return grows ? sum > 0 : sum > kDrift * static_cast<double>(ratios.size());
 }
 
 arrow::Result<ReferencePoints> Train(const TableColumn& column, std::span<const float> sample,
@@ -186,7 +181,7 @@ arrow::Result<ReferencePoints> Train(const TableColumn& column, std::span<const 
   options.seed = random.Next();
   ARROW_ASSIGN_OR_RAISE(points.list, vector::TrainPoints(vectors, sample, options));
   ARROW_ASSIGN_OR_RAISE(const auto space, vector::VectorSpace::Make(vectors, {points.list}));
-  for (const Nearest& row : FindNearest(*space, rows)) points.spread += row.square;
+  for (const double square : SquaresTo(*space, 0, rows)) points.spread += square;
   points.spread /= static_cast<double>(rows.size() / vectors.dimension);
   return points;
 }

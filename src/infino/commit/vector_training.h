@@ -25,7 +25,7 @@ struct AppendSpaces {
 /// trained on them. So does one whose lists are much smaller than what the rows would give, and one
 /// whose points are farther from the rows than from those they were trained on: the rule and its
 /// reasons are in docs/design/0009-reference-points-of-an-append.md. Everything else costs no
-/// training. Holds a sample of the rows meanwhile, 40 MiB at most or twice the rows.
+/// training. Holds a sample of up to 10,240 rows meanwhile, about three times.
 ///
 /// Fails with kInvalidArgument as RowCoercion::CoerceColumn. REQUIRES: there are rows.
 [[nodiscard]] arrow::Result<AppendSpaces> TrainForAppend(const Snapshot& base,

@@ -36,7 +36,7 @@ namespace {
 
 TEST(PointsCodec, GivesBackWhatItWasGiven) {
   Random random(TestSeed());
-  for (const size_t count : {1, 2, 255, 256}) {
+  for (const size_t count : std::vector<size_t>{1, 2, 255, 256}) {
     const size_t dimension = 16 + random.Below(60);
     ReferencePoints points = RandomPoints(random, 7, dimension, count);
     for (const double spread : {0.0, 0.1, 1e-300, 1e300, random.Unit()}) {
