@@ -9,13 +9,12 @@
 #include <vector>
 
 #include <arrow/array/array_nested.h>
-#include <arrow/array/builder_nested.h>
-#include <arrow/array/builder_primitive.h>
-#include <arrow/memory_pool.h>
+#include <arrow/array/array_primitive.h>
+#include <arrow/buffer.h>
+#include <arrow/type.h>
 
 #include "infino/common/random.h"
 #include "infino/index/vector/vector_column.h"
-#include "support/builders.h"
 
 namespace infino::vector {
 
@@ -65,13 +64,14 @@ double ExactDistance(VectorMetric metric, std::span<const float> left,
 
 std::shared_ptr<arrow::Array> ArrayOf(std::span<const std::vector<float>> rows) {
   const auto dimension = rows.empty() ? 16 : static_cast<int32_t>(rows.front().size());
-  auto numbers = std::make_shared<arrow::FloatBuilder>();
-  arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), numbers, dimension);
-  for (const auto& row : rows) {
-    MustSucceed(lists.Append());
-    MustSucceed(numbers->AppendValues(row.data(), static_cast<int64_t>(row.size())));
-  }
-  return lists.Finish().ValueOrDie();
+  std::vector<float> numbers;
+  for (const auto& row : rows) numbers.insert(numbers.end(), row.begin(), row.end());
+  const auto count = static_cast<int64_t>(numbers.size());
+  auto values =
+      std::make_shared<arrow::FloatArray>(count, arrow::Buffer::FromVector(std::move(numbers)));
+  return std::make_shared<arrow::FixedSizeListArray>(
+      arrow::fixed_size_list(arrow::float32(), dimension), static_cast<int64_t>(rows.size()),
+      std::move(values));
 }
 
 }  // namespace infino::vector

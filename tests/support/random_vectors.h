@@ -25,7 +25,7 @@ using Vectors = std::vector<std::vector<float>>;
 [[nodiscard]] double ExactDistance(VectorMetric metric, std::span<const float> left,
                                    std::span<const float> right);
 
-/// As a column: a fixed-size list of floats. Ends the process if it fails.
+/// As a column: a fixed-size list of floats, of 16 if there is no row.
 [[nodiscard]] std::shared_ptr<arrow::Array> ArrayOf(std::span<const std::vector<float>> rows);
 
 }  // namespace infino::vector
