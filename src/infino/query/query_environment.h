@@ -22,8 +22,8 @@ struct QueryEnvironment {
   std::shared_ptr<text::PostingsCache> postings{};  ///< Null: every query reads anew.
   std::shared_ptr<vector::VectorCache> vectors{};   ///< Null: every query reads anew.
 
-  /// Stored vectors of at most so many bytes a superfile are kept in `vectors` as a whole once a
-  /// superfile has been searched before.
+  /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
+  /// once a superfile has been searched before.
   int64_t whole_vectors_bytes_max = 0;
 };
 

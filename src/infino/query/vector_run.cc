@@ -70,7 +70,7 @@ arrow::Status VectorRun::StartSearches(
                                         .clusters = choice.empty() ? std::nullopt : choice[i],
                                         .cache = environment_.vectors.get(),
                                         .floors = floors};
-    if (file.was_searched) options.whole_rows_bytes_max = environment_.whole_vectors_bytes_max;
+    if (file.was_searched) options.whole_bytes_max = environment_.whole_vectors_bytes_max;
     ARROW_ASSIGN_OR_RAISE(
         std::unique_ptr<vector::VectorSearch> search,
         vector::VectorSearch::Make(*file.index, space_, queries_, file.filter, options));

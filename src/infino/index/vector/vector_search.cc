@@ -93,7 +93,8 @@ class VectorSearch::Impl {
   std::vector<std::unique_ptr<QueryCandidates>> queries_;
   std::vector<BlockSpan> spans_;  // to be scanned, ascending
   std::vector<ByteRange> reads_;
-  std::vector<BlockSpan> doc_reads_;  // chunks, as they stand in reads_ before the blocks
+  std::vector<BlockSpan> doc_reads_;    // chunks, as they stand in reads_ before the blocks
+  std::vector<BlockSpan> block_reads_;  // as they stand behind them
   std::shared_ptr<StoredCodes> read_codes_;
   std::shared_ptr<const StoredCodes> codes_;
   RowAccess rows_;
@@ -163,8 +164,12 @@ void VectorSearch::Impl::PlanCodes() {
   read_codes_ = std::make_shared<StoredCodes>(index_);
   constexpr auto kChunk = static_cast<uint32_t>(kDocChunkSize);
   constexpr uint32_t kChunkBlocks = kChunk / kBlock;
+  const bool keeps_whole =
+      options_.cache != nullptr && index_.sections().codes.length <= options_.whole_bytes_max;
   if (compares_all_) spans_ = {{.begin = 0, .end = index_.block_count()}};
-  for (const BlockSpan& span : spans_) {
+  block_reads_ =
+      keeps_whole ? std::vector<BlockSpan>{{.begin = 0, .end = index_.block_count()}} : spans_;
+  for (const BlockSpan& span : block_reads_) {
     const BlockSpan chunks = {.begin = span.begin / kChunkBlocks,
                               .end = (span.end + kChunkBlocks - 1) / kChunkBlocks};
     if (!doc_reads_.empty() && chunks.begin <= doc_reads_.back().end) {
@@ -178,8 +183,8 @@ void VectorSearch::Impl::PlanCodes() {
     const ByteRange last = index_.DocChunk(chunks.end - 1);
     reads_.push_back({.offset = first.offset, .length = last.end() - first.offset});
   }
-  if (compares_all_) return;
-  for (const BlockSpan& span : spans_) reads_.push_back(index_.Blocks(span.begin, span.end));
+  if (compares_all_ && !keeps_whole) block_reads_.clear();
+  for (const BlockSpan& span : block_reads_) reads_.push_back(index_.Blocks(span.begin, span.end));
 }
 
 arrow::Status VectorSearch::Impl::TakeCodes(const Buffers& bytes) {
@@ -187,8 +192,8 @@ arrow::Status VectorSearch::Impl::TakeCodes(const Buffers& bytes) {
     ARROW_RETURN_NOT_OK(
         read_codes_->AddDocs(index_, doc_reads_[i].begin, doc_reads_[i].end, *bytes[i]));
   }
-  for (size_t i = 0; i + doc_reads_.size() < bytes.size(); ++i) {
-    ARROW_RETURN_NOT_OK(read_codes_->AddBlocks(index_, spans_[i].begin, spans_[i].end,
+  for (size_t i = 0; i < block_reads_.size(); ++i) {
+    ARROW_RETURN_NOT_OK(read_codes_->AddBlocks(index_, block_reads_[i].begin, block_reads_[i].end,
                                                bytes[i + doc_reads_.size()]));
   }
   codes_ = read_codes_;
@@ -274,7 +279,7 @@ void VectorSearch::Impl::PlanRows() {
     for (const Candidate& candidate : query->candidates()) wanted.push_back(candidate.position);
   }
   const bool keeps_whole =
-      options_.cache != nullptr && index_.sections().rows.length <= options_.whole_rows_bytes_max;
+      options_.cache != nullptr && index_.sections().rows.length <= options_.whole_bytes_max;
   reads_ = rows_.Plan(std::move(wanted), keeps_whole);
   if (!reads_.empty()) state_ = State::kReadRows;
 }

@@ -39,9 +39,9 @@ struct VectorSearchOptions {
   /// What is known of this and other indexes, and where new knowledge goes. May be null.
   VectorCache* cache = nullptr;
 
-  /// With a cache: rows of at most so many bytes in all are read whole and kept, in place of the
-  /// candidates' alone.
-  int64_t whole_rows_bytes_max = 0;
+  /// With a cache: codes of at most so many bytes in all are read whole and kept, in place of the
+  /// chosen clusters' alone, and so are rows, in place of the candidates' alone.
+  int64_t whole_bytes_max = 0;
 
   /// One a query, shared with the searches of other indexes: the negated distance of the k-th
   /// nearest so far. Empty: none.

@@ -251,7 +251,7 @@ TEST(VectorSearch, AWarmSearchReadsNothingAndAnswersTheSame) {
   const DocFilter few = RandomFilter(random, count, 0.02);
   const DocFilter many = RandomFilter(random, count, 0.6);
   VectorCache cache(int64_t{64} << 20);
-  const VectorSearchOptions warm = {.cache = &cache, .whole_rows_bytes_max = int64_t{1} << 30};
+  const VectorSearchOptions warm = {.cache = &cache, .whole_bytes_max = int64_t{1} << 30};
   const std::array<const DocFilter*, 3> filters = {nullptr, &few, &many};
   INFINO_ASSERT_OK(Ask(built, *space, rows[0], {.search = warm}).status());
   EXPECT_GT(cache.size_bytes(), built.blob->size());
@@ -276,7 +276,7 @@ TEST(VectorCache, KeepsNoMoreThanItsBudget) {
   // Enough for two of the files.
   VectorCache cache(files[0].blob->size() * 5 / 2);
   const VectorSearchOptions warm = {
-      .few_rows_max = 0, .cache = &cache, .whole_rows_bytes_max = int64_t{1} << 30};
+      .few_rows_max = 0, .cache = &cache, .whole_bytes_max = int64_t{1} << 30};
   for (int round = 0; round < 3; ++round) {
     for (const BuiltVectors& file : files) {
       INFINO_ASSERT_OK(Ask(file, *space, rows[0], {.search = warm}).status());
