@@ -43,6 +43,13 @@ double FractionOf(const RecallCurve& curve, double recall) {
   return 1;
 }
 
+int64_t ScannedAnyway(const RecallOptions& options) {
+  constexpr int64_t kWhatever = 200'000;
+  constexpr int64_t kForLess = 20'000;
+  constexpr double kLess = 0.99;
+  return options.scan_all_rows_max.value_or(options.target_recall < kLess ? kForLess : kWhatever);
+}
+
 /// How many rows are to be scanned; all of them if nothing better is known.
 double RowsWanted(std::span<const SearchedIndex> files, const RecallOptions& options) {
   double rows = 0;
@@ -56,7 +63,7 @@ double RowsWanted(std::span<const SearchedIndex> files, const RecallOptions& opt
     measured += file.index->row_count();
     fraction = std::max(fraction, FractionOf(file.index->curve(), options.target_recall));
   }
-  if (passing <= static_cast<double>(options.scan_all_rows_max) || passing < rows / 2 ||
+  if (passing <= static_cast<double>(ScannedAnyway(options)) || passing < rows / 2 ||
       measured < rows / 2) {
     return rows;
   }

@@ -25,8 +25,9 @@ struct RecallOptions {
 
   uint64_t k = 10;
 
-  /// Up to so many passing rows, over all files, are all scanned.
-  int64_t scan_all_rows_max = 200'000;
+  /// Up to so many passing rows, over all files, are all scanned. Unset: as many as take a fraction
+  /// of a millisecond, or, where less recall will do, as it takes to choose clusters.
+  std::optional<int64_t> scan_all_rows_max = std::nullopt;
 };
 
 /// One file of a search.
