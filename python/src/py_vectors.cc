@@ -111,6 +111,9 @@ class Buffer {
     if (PyObject_CheckBuffer(object.ptr()) == 0 || IsText(object)) return;
     is_held_ = PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FORMAT | PyBUF_STRIDES) == 0;
     if (!is_held_) PyErr_Clear();
+    // numpy's dates promise one dimension and do not describe it.
+    is_described_ =
+        view_.ndim == 0 || (view_.ndim > 0 && view_.shape != nullptr && view_.strides != nullptr);
   }
 
   ~Buffer() {
@@ -124,8 +127,8 @@ class Buffer {
 
   /// Null if there is none, or not of numbers.
   [[nodiscard]] CopyFunction copy() const {
-    return is_held_ ? CopyOf(view_.format == nullptr ? "B" : view_.format, view_.itemsize)
-                    : nullptr;
+    if (!is_held_ || !is_described_) return nullptr;
+    return CopyOf(view_.format == nullptr ? "B" : view_.format, view_.itemsize);
   }
 
   [[nodiscard]] int dimensions() const { return view_.ndim; }
@@ -144,6 +147,7 @@ class Buffer {
  private:
   Py_buffer view_{};
   bool is_held_ = false;
+  bool is_described_ = false;
 };
 
 [[noreturn]] void RaiseNoVector(nb::handle object) {

@@ -1,6 +1,7 @@
 """Vectors as programs hand them over: to append, and as queries."""
 
 import array
+import random
 
 import numpy as np
 import pandas as pd
@@ -114,13 +115,41 @@ def test_a_query_that_is_no_vector_of_the_column_is_a_value_error(query):
 @pytest.mark.parametrize("query", [
     None, "1,2,3", b"1234567890123456", bytearray(16), 1.0, np.float32(1), np.array(1.0), True,
     {"a": 1}, {1.0, 2.0}, ["1"] * 16, [None] * 16, [[["1"]]], [1j] * 16, np.array(QUERY, complex),
-    np.array(["a"] * 16), object(), pa.array(["a"] * 16), [QUERY, None], [QUERY, 5]], ids=str)
+    np.array(["a"] * 16), object(), pa.array(["a"] * 16), [QUERY, None], [QUERY, 5],
+    np.datetime64("2026-01-01"), [np.datetime64("2026-01-01")] * 16], ids=str)
 def test_what_holds_no_numbers_is_a_type_error(query):
     table = vector_table(numbered())
     with pytest.raises(TypeError):
         table.vector_search("v", query, 3)
     with pytest.raises(TypeError):
         table.hybrid_search("body", "w1", "v", query, 3)
+
+
+def anything(generator, depth=0):
+    """Numbers, what looks like them, and nested sequences of both."""
+    kind = generator.randrange(14)
+    if kind < 4 and depth < 4:
+        inner = [anything(generator, depth + 1) for _ in range(generator.randrange(18))]
+        return tuple(inner) if kind == 3 else inner
+    return generator.choice([
+        1.0, 1, None, "a", b"b", float("nan"), np.float32(2), np.ones(16), np.ones((2, 16)),
+        np.array(1), np.array([None]), pa.array([1.0]), pa.scalar(1.0), {}, range(16), 10**500,
+        memoryview(b"abc"), np.array(["a"]), np.zeros((0, 16)), np.ones((3, 0)), True, object(),
+        np.datetime64("2026-01-01"), np.timedelta64(1, "s"), np.void(b"12345678"),
+        np.array([(1, 2.0)], "i4,f8"), pa.array([[1.0] * 16]), pd.Series([1, None]), slice(3), array])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_object_does_more_than_raise(seed):
+    table = vector_table(numbered())
+    generator = random.Random(seed)
+    for _ in range(400):
+        try:
+            found = table.vector_search("v", anything(generator), 1)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        assert found.column_names[-2:] == ["_id", "score"]
+    assert nearest(table, numbered()[4], 1) == [4]
 
 
 def test_messages_name_what_is_wrong():
