@@ -216,8 +216,8 @@ TEST_F(VectorAppendTest, BadVectorsLeaveTheTableAsItWas) {
   environment_.build_memory_bytes = int64_t{4} << 20;
   handle_ = OpenHandle(environment_, kFolder);
   // In the rows that are looked at first, and long after superfiles went out.
-  for (const size_t bad : {size_t{0}, size_t{700}, size_t{79'999}}) {
-    Vectors vectors = GaussianVectors(random_, 80'000, 16);
+  for (const size_t bad : {size_t{0}, size_t{700}, size_t{29'999}}) {
+    Vectors vectors = GaussianVectors(random_, 30'000, 16);
     vectors[bad][3] = std::numeric_limits<float>::quiet_NaN();
     const auto result = AppendTo(handle_, 100, vectors);
     ASSERT_THAT(result, IsError(ErrorKind::kInvalidArgument));

@@ -269,6 +269,25 @@ TEST(VectorColumns, ThatAreNotStoredDontCutRowGroupsShort) {
   EXPECT_EQ(file->metadata()->num_row_groups(), 1);
 }
 
+TEST(VectorColumns, CanBeAllThatAFileHas) {
+  TableSchema schema = SchemaOf({arrow::field("v", arrow::fixed_size_list(arrow::float32(), 16))});
+  schema.columns[0].vector = TableVectorIndex{.column = kHidden, .stored = false};
+  Random random(TestSeed());
+  const Vectors rows = ClusteredVectors(random, 500, 16, 2, 0.3);
+  SuperfileWriterOptions options;
+  options.spaces[1] = vector::SpaceOf(kHidden, rows, 2);
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto writer, SuperfileWriter::Make(schema, options));
+  INFINO_ASSERT_OK(writer->Add(
+      *arrow::RecordBatch::Make(schema.ToArrow(), 500, arrow::ArrayVector{vector::ArrayOf(rows)}),
+      kFirstId));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built, writer->Finish());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto superfile, OpenBuilt(built));
+  INFINO_EXPECT_OK(VerifySuperfile(*superfile));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto table, ReadParquet(built.bytes));
+  EXPECT_THAT(table->ColumnNames(), testing::ElementsAre("_id"));
+  EXPECT_EQ(table->num_rows(), 500);
+}
+
 TEST(VectorColumns, NeedTheSpaceOfTheirOwn) {
   const TableSchema schema = MixedSchema();
   Random random(TestSeed());
