@@ -212,13 +212,8 @@ struct DecimalTraits {
       : precision(checked_cast<const arrow::DecimalType&>(type).precision()) {}
 
   [[nodiscard]] Value ValueAt(const Array& array, int64_t i) const {
-    if constexpr (std::same_as<Array, arrow::Decimal256Array>) {
-      return arrow::Decimal256(array.GetValue(i));
-    } else if constexpr (std::same_as<Array, arrow::Decimal128Array>) {
-      return arrow::Decimal256(arrow::Decimal128(array.GetValue(i)));
-    } else {
-      return arrow::Decimal256(array.Value(i));
-    }
+    using Own = arrow::TypeTraits<typename Array::TypeClass>::CType;
+    return Value(arrow::BasicDecimal256(Own(array.GetValue(i))));
   }
 
   [[nodiscard]] std::optional<StringBound> EncodeMin(const Value& value) const {

@@ -83,11 +83,20 @@ TEST(ColumnStats, NaNIsNotedAndZerosCoverBothSigns) {
   EXPECT_FALSE(only_nan.has_bounds);
 }
 
+/// A precision of 5 takes three bytes in the file, whatever it takes in memory.
+template <typename Builder, typename Value>
+void ExpectDecimalBounds(const std::shared_ptr<arrow::DataType>& type) {
+  const auto stats = StatsOfValues<Builder, Value>(
+      type, {Value(7), Value(-1), Value(300), std::nullopt, Value(0)});
+  EXPECT_EQ(stats.min, "\xFF\xFF\xFF"s) << type->ToString();
+  EXPECT_EQ(stats.max, "\0\1\x2C"s) << type->ToString();
+}
+
 TEST(ColumnStats, DecimalsAreBigEndianTwosComplement) {
-  const auto stats = StatsOfValues<arrow::Decimal128Builder, arrow::Decimal128>(
-      arrow::decimal128(5, 1), {arrow::Decimal128(-1), arrow::Decimal128(300)});
-  EXPECT_EQ(stats.min, "\xFF\xFF\xFF"s);
-  EXPECT_EQ(stats.max, "\0\1\x2C"s);
+  ExpectDecimalBounds<arrow::Decimal32Builder, arrow::Decimal32>(arrow::decimal32(5, 1));
+  ExpectDecimalBounds<arrow::Decimal64Builder, arrow::Decimal64>(arrow::decimal64(5, 1));
+  ExpectDecimalBounds<arrow::Decimal128Builder, arrow::Decimal128>(arrow::decimal128(5, 1));
+  ExpectDecimalBounds<arrow::Decimal256Builder, arrow::Decimal256>(arrow::decimal256(5, 1));
 }
 
 TEST(ColumnStats, ColumnsWithoutValuesHaveNoBounds) {
