@@ -27,7 +27,6 @@ _HITS = pa.schema(
         pa.field("score", pa.float32(), nullable=False),
     ]
 )
-_HITS_COLUMNS = len(_HITS)
 _NO_HITS = _HITS.empty_table()
 _ID_BYTES = 16
 
@@ -448,14 +447,10 @@ class Table:
         each a big-endian decimal128. Takes one vector."""
         import numpy
 
-        found = self.vector_search(column, query, k)
-        if found.num_columns != _HITS_COLUMNS:
-            raise InvalidInputError("vector_search_ids takes one query vector, not a batch")
-        if found.num_rows == 0:
-            return numpy.empty((0, _ID_BYTES), numpy.uint8)
-        ids = found.column(0).chunk(0).buffers()[1]
-        numbers = numpy.frombuffer(ids, numpy.uint8, found.num_rows * _ID_BYTES)
-        return numpy.ascontiguousarray(numbers.reshape(-1, _ID_BYTES)[:, ::-1])
+        ids = self._native.vector_search_ids(
+            (_text("column", column), _query_vectors(query)), _size("k", k)
+        )
+        return numpy.frombuffer(ids, numpy.uint8).reshape(-1, _ID_BYTES)
 
     def hybrid_search(
         self,

@@ -108,6 +108,7 @@ class Table:
         effort: tuple[int | None, float | None],
         projection: list[str] | None,
     ) -> Any: ...
+    def vector_search_ids(self, vector: tuple[str, Any], k: int) -> bytearray: ...
     def hybrid_search(
         self,
         text: tuple[str, str, bool],

@@ -2,10 +2,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <arrow/array/array_decimal.h>
 #include <arrow/table.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -70,6 +72,32 @@ nb::object VectorSearch(const PyTable& self, Vector vector, uint64_t k, std::opt
   return ResultOf(Unlocked([&] { return self.table->VectorSearch(request); }), are_hits);
 }
 
+/// The bytes of the rows' ids, big-endian, one after the other.
+nb::bytearray VectorSearchIds(const PyTable& self, Vector vector, uint64_t k) {
+  QueryVectors query = VectorsOf(std::move(vector.second));
+  if (query.is_batch) {
+    RaiseUnlessOk(MakeError(ErrorKind::kInvalidArgument,
+                            "vector_search_ids takes one query vector, not a batch of " +
+                                std::to_string(query.vectors.size())));
+  }
+  const VectorSearchRequest request{.column = std::move(vector.first),
+                                    .queries = std::move(query.vectors),
+                                    .k = k,
+                                    .projection = std::vector<std::string>{"_id"},
+                                    .stop = SignalCheck()};
+  const std::shared_ptr<arrow::Table> table =
+      Unlocked([&] { return self.table->VectorSearch(request); });
+  std::string bytes;
+  for (const auto& chunk : table->column(0)->chunks()) {
+    const auto& ids = static_cast<const arrow::Decimal128Array&>(*chunk);
+    for (int64_t row = 0; row < ids.length(); ++row) {
+      const std::string_view id = ids.GetView(row);
+      bytes.append(id.rbegin(), id.rend());
+    }
+  }
+  return nb::bytearray(bytes.data(), bytes.size());
+}
+
 HybridSearchRequest RequestOf(Text text, Vector vector, uint64_t k, const Fusion& fusion) {
   QueryVectors query = VectorsOf(std::move(vector.second));
   if (query.is_batch) {
@@ -99,6 +127,7 @@ void BindVectorSearch(nb::class_<PyTable>& table) {
   table
       .def("vector_search", &VectorSearch, nb::arg("vector"), nb::arg("k"),
            nb::arg("filter").none(), nb::arg("effort"), nb::arg("projection").none())
+      .def("vector_search_ids", &VectorSearchIds, nb::arg("vector"), nb::arg("k"))
       .def(
           "hybrid_search",
           [](const PyTable& self, Text text, Vector vector, uint64_t k, const Fusion& fusion,
