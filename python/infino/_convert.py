@@ -150,11 +150,13 @@ def _from_dicts(rows: Iterator[Any], schema: pa.Schema) -> pa.RecordBatchReader:
     columns = list(schema.names)
 
     def batches() -> Iterator[pa.RecordBatch]:
+        first = 0
         while chunk := list(itertools.islice(rows, _ROWS_A_BATCH)):
-            named = set(_columns_of(chunk, schema))
+            named = set(_columns_of(chunk, schema, first))
             if unknown := sorted(named - set(columns)):
                 raise InvalidInputError(_unknown_message(unknown[0], schema))
-            yield _batch_of(chunk, schema, columns)
+            yield _batch_of(chunk, schema, columns, first)
+            first += len(chunk)
 
     return pa.RecordBatchReader.from_batches(_declared(schema, columns), batches())
 
@@ -173,10 +175,10 @@ def _flat(row: Mapping[str, Any], schema: pa.Schema) -> Mapping[str, Any]:
         isinstance(v, Mapping) and schema.get_field_index(k) < 0 for k, v in flat.items()) else flat
 
 
-def _columns_of(rows: Iterable[Any], schema: pa.Schema) -> list[str]:
+def _columns_of(rows: Iterable[Any], schema: pa.Schema, first: int = 0) -> list[str]:
     """The columns that any of the rows names, those of the table first and in its order."""
     named: dict[str, None] = {}
-    for position, row in enumerate(rows):
+    for position, row in enumerate(rows, first):
         if not isinstance(row, Mapping):
             raise TypeError(f"row {position} is no dict but {type(row).__name__}")
         for key in _flat(row, schema):
@@ -202,11 +204,14 @@ def _unknown_message(name: str, schema: pa.Schema) -> str:
     return f"the table has no column {name!r}; its columns are: {', '.join(schema.names)}"
 
 
-def _batch_of(rows: Iterable[Any], schema: pa.Schema, columns: list[str]) -> pa.RecordBatch:
+def _batch_of(
+    rows: Iterable[Any], schema: pa.Schema, columns: list[str], first: int = 0
+) -> pa.RecordBatch:
+    """The rows as one batch; messages count them from `first`."""
     declared = _declared(schema, columns)
     flat = [_flat(row, schema) for row in rows]
     arrays = [
-        _array_of([row.get(name) for row in flat], declared.field(i))
+        _array_of([row.get(name) for row in flat], declared.field(i), first)
         for i, name in enumerate(columns)
     ]
     if not arrays:  # Rows without any key: as many rows of nulls.
@@ -222,7 +227,7 @@ def _holds_vectors(kind: pa.DataType) -> bool:
     return pa.types.is_fixed_size_list(kind) and pa.types.is_float32(kind.value_type)
 
 
-def _vectors_of(values: list[Any], field: pa.Field) -> pa.Array | None:
+def _vectors_of(values: list[Any], field: pa.Field, first: int) -> pa.Array | None:
     """A column of vectors, from numpy's ten times as quickly as pyarrow makes it; None where there
     is anything but sequences of numbers. InvalidInputError for one of a wrong length."""
     size = field.type.list_size
@@ -231,7 +236,7 @@ def _vectors_of(values: list[Any], field: pa.Field) -> pa.Array | None:
     # Beyond the range of floats numbers become infinite, which the table refuses.
     quiet = numpy.errstate(over="ignore") if numpy else contextlib.nullcontext()
     with quiet:
-        for position, value in enumerate(values):
+        for position, value in enumerate(values, first):
             before = len(numbers)
             try:
                 if isinstance(value, (list, tuple)):
@@ -252,20 +257,20 @@ def _vectors_of(values: list[Any], field: pa.Field) -> pa.Array | None:
     return pa.Array.from_buffers(field.type, len(values), [None], children=[floats])
 
 
-def _array_of(values: list[Any], field: pa.Field) -> pa.Array:
+def _array_of(values: list[Any], field: pa.Field, first: int = 0) -> pa.Array:
     kind = field.type
-    if _holds_vectors(kind) and (vectors := _vectors_of(values, field)) is not None:
+    if _holds_vectors(kind) and (vectors := _vectors_of(values, field, first)) is not None:
         return vectors
-    _refuse_lossy(values, field)
+    _refuse_lossy(values, field, first)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         values = [_parse_time(value, field) if isinstance(value, str) else value for value in values]
     if pa.types.is_dictionary(kind):
-        return _array_of(values, pa.field(field.name, kind.value_type))
+        return _array_of(values, pa.field(field.name, kind.value_type), first)
     try:
         return pa.array(values, type=kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError,
             UnicodeError, TypeError, ValueError) as error:
-        for position, value in enumerate(values):
+        for position, value in enumerate(values, first):
             try:
                 pa.array([value], type=kind)
             except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as reason:
@@ -275,7 +280,7 @@ def _array_of(values: list[Any], field: pa.Field) -> pa.Array:
         raise InvalidInputError(f"column {field.name!r}: {error}") from None
 
 
-def _refuse_lossy(values: list[Any], field: pa.Field) -> None:
+def _refuse_lossy(values: list[Any], field: pa.Field, first: int) -> None:
     """What Arrow would convert and a table must not: a float or bool into an integer column, a
     number into text."""
     kind = field.type
@@ -285,7 +290,7 @@ def _refuse_lossy(values: list[Any], field: pa.Field) -> None:
         refused = (bool,)
     else:
         return
-    for position, value in enumerate(values):
+    for position, value in enumerate(values, first):
         if isinstance(value, refused):
             raise InvalidInputError(
                 f"row {position}: column {field.name!r} is {kind} and can't hold {_shown(value)}")

@@ -281,6 +281,14 @@ def test_what_is_no_vector_is_refused_and_changes_nothing(make, bad, words):
     assert nearest(table, QUERY, 10, target_recall=1) == nearest(table, QUERY, 3)
 
 
+def test_rows_of_long_streams_are_counted_from_the_first():
+    table = vector_table(numbered(3))
+    row = {"id": 1, "body": "x", "v": QUERY}
+    for bad in (QUERY[:15], [float("nan"), *QUERY[1:]], "text"):
+        with pytest.raises(ValueError, match="row 9000:.*'v'"):
+            table.append(iter([row] * 9000 + [dict(row, v=bad)]))
+
+
 def test_other_values_are_refused_too():
     table = vector_table(numbered(3))
     for bad in ("0123456789abcdef", 5, ["a"] * 16, {"a": 1}, [None, *QUERY[1:]], [[1.0] * 16],
