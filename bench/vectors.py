@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 WORK = compare.WORK
 QUERIES = 200
 K = 10
+MEMORY_BYTES = 2 << 30
 MARKS = {"p1": 0.01, "p10": 0.1, "kw": 0.025}
 
 EF = [10, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
@@ -29,7 +30,7 @@ PROBES = [8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024]
 #: name: (engine, options for a build, settings to try)
 PEERS: dict[str, tuple[str, dict[str, Any], list[dict[str, Any]]]] = {
     "infino": ("infino", {}, [{"target_recall": r} for r in (0.9, 0.95, 0.99)]
-               + [{"nprobe": n} for n in (32, 64, 96, 128, 192)]),
+               + [{"nprobe": n} for n in (32, 40, 48, 64, 96, 128, 192)]),
     "reference, appended": ("reference", {}, [{}]),
     "reference, optimized": ("reference", {"optimize": True}, [{}]),
     "hnswlib": ("hnswlib", {}, [{"ef": ef} for ef in EF]),
@@ -107,6 +108,8 @@ def start(name: str, core: int | None) -> Engine:
         options = {"cache_dir": str(WORK / "reference-cache")}
     elif core is not None and engine not in ("lancedb", "rabitqlib"):
         options = {**options, "threads": 1}
+    if engine == "infino" and core is not None:  # As all the others, in memory as a whole.
+        options["memory_cache_bytes"] = MEMORY_BYTES
     return Engine(engine, core, options)
 
 

@@ -58,7 +58,8 @@ struct ConnectOptions {
   /// get larger than 8 MiB, or less where memory is short.
   std::optional<std::string> scratch_dir = std::nullopt;
 
-  /// Memory for ranges and opened superfiles, in bytes.
+  /// Memory for what queries have read, in bytes; half of it for vector indexes. Their searches are
+  /// quickest where that holds the codes and stored vectors of all superfiles.
   uint64_t memory_cache_bytes = uint64_t{512} << 20;
 
   ColdFetchMode cold_fetch_mode = ColdFetchMode::kLazyForegroundWithBackgroundFill;

@@ -563,6 +563,7 @@ def connect(
     validate: bool | None = None,
     api_key: str | None = None,
     freshness: float | None = None,
+    memory_cache_bytes: int | None = None,
     build_memory_bytes: int | None = None,
     scratch_dir: str | os.PathLike[str] | None = None,
     threads: int | None = None,
@@ -573,7 +574,9 @@ def connect(
     `connection_memory_budget_bytes` makes an append fail instead of holding more;
     `build_memory_bytes` (1 GiB) is what building superfiles may hold before it puts index data into
     `scratch_dir` (the system's folder for temporary files), where superfiles of more than 8 MiB go
-    too, and how long superfiles get before the next one starts. `freshness`: how many seconds old a table's version may be before a query looks for a
+    too, and how long superfiles get before the next one starts. `memory_cache_bytes` (512 MiB) is for
+    what queries read; vector searches are quickest where half of it holds their tables' codes and
+    vectors. `freshness`: how many seconds old a table's version may be before a query looks for a
     newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
     `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
     accepted everywhere.
@@ -603,6 +606,8 @@ def connect(
         if not 0 <= freshness < 1e9:
             raise InvalidInputError(f"freshness must be from 0 to 1e9 seconds; got {freshness!r}")
         options.freshness_ms = int(freshness * 1000)
+    if memory_cache_bytes is not None:
+        options.memory_cache_bytes = _size("memory_cache_bytes", memory_cache_bytes)
     if build_memory_bytes is not None:
         options.build_memory_bytes = _size("build_memory_bytes", build_memory_bytes)
     if scratch_dir is not None:
