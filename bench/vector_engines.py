@@ -194,9 +194,7 @@ class Rabitqlib:
         vectors = matrix(data)
         count, dim = vectors.shape
         clusters = max(16, min(PARTITIONS, count // 64))
-        parameters = self.module.RaBitQKMeansParameters()
-        parameters.spherical = True
-        means = self.module.RaBitQKMeans(dim, clusters, parameters)
+        means = self.module.RaBitQKMeans(dim, clusters, spherical=True)
         means.train(vectors)
         index = self.module.IvfIndex(dim, count, clusters, self.bits, metric="ip")
         index.build(vectors, means.centroids, means.assignments)
