@@ -22,8 +22,8 @@ namespace infino {
 struct Exam {
   vector::VectorMetric metric = vector::VectorMetric::kCosine;
   std::string rerank = "sq8_residual";
-  vector::Vectors rows;
-  vector::Vectors queries;
+  vector::Vectors rows = {};
+  vector::Vectors queries = {};
 };
 
 /// What the rows are like.
