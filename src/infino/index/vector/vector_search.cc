@@ -88,6 +88,7 @@ class VectorSearch::Impl {
   const DocFilter* filter_;
   VectorSearchOptions options_;
   State state_ = State::kReadCodes;
+  uint64_t passing_ = 0;  // rows
   bool compares_all_ = false;
   std::optional<ClusterMap> map_;
   std::vector<std::unique_ptr<QueryCandidates>> queries_;
@@ -113,9 +114,8 @@ arrow::Status VectorSearch::Impl::Start(std::span<const PreparedQuery> queries) 
     queries_.push_back(std::make_unique<QueryCandidates>(queries[i], *map_, options_.k, floor));
   }
   ARROW_RETURN_NOT_OK(ChooseSpans());
-  const bool none_pass = filter_ != nullptr && filter_->pass_count() == 0;
-  if (queries.empty() || options_.k == 0 || index_.row_count() == 0 || none_pass ||
-      spans_.empty()) {
+  passing_ = filter_ == nullptr ? index_.row_count() : filter_->pass_count();
+  if (queries.empty() || options_.k == 0 || passing_ == 0 || spans_.empty()) {
     Finish();
     return arrow::Status::OK();
   }
@@ -156,8 +156,7 @@ bool VectorSearch::Impl::ComparesAll() const {
   if (!keeps_rows()) return false;
   if (options_.exact) return true;
   const uint64_t count = index_.row_count();
-  const uint64_t passing = filter_ == nullptr ? count : filter_->pass_count();
-  return passing <= options_.few_rows_max || passing <= count / kFewShare;
+  return passing_ <= options_.few_rows_max || passing_ <= count / kFewShare;
 }
 
 void VectorSearch::Impl::PlanCodes() {
@@ -248,6 +247,7 @@ void VectorSearch::Impl::ScanTile(uint32_t begin, uint32_t end) {
 /// Positions of documents that pass, by going through the fewer of the two.
 void VectorSearch::Impl::TakePassing() {
   std::vector<uint32_t> passing;
+  passing.reserve(passing_);
   const auto positions = codes_->positions();
   if (filter_ != nullptr && !positions.empty()) {
     for (uint32_t word = 0; word * 64 < filter_->row_count(); ++word) {
