@@ -20,6 +20,7 @@
 #include "infino/error.h"
 #include "infino/index/text/text_search.h"
 #include "infino/index/vector/prepared_query.h"
+#include "infino/index_spec.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
@@ -68,6 +69,12 @@ class HybridRun {
         request_(request),
         selection_(selection),
         depth_(request.depth.value_or(request.k)) {}
+
+  ~HybridRun() = default;
+  HybridRun(const HybridRun&) = delete;
+  HybridRun& operator=(const HybridRun&) = delete;
+  HybridRun(HybridRun&&) = delete;
+  HybridRun& operator=(HybridRun&&) = delete;
 
   arrow::Status Start() {
     ARROW_RETURN_NOT_OK(StartText());
@@ -129,8 +136,9 @@ class HybridRun {
   arrow::Status StartText() {
     ARROW_ASSIGN_OR_RAISE(const TableColumn* column,
                           FindTextColumn(context_.snapshot->root.schema, request_.text_column));
-    ARROW_ASSIGN_OR_RAISE(const Bm25Parameters bm25,
-                          ResolveBm25(*column->text, std::nullopt, std::nullopt));
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): FindTextColumn gives none without.
+    const TextIndexOptions& text = *column->text;
+    ARROW_ASSIGN_OR_RAISE(const Bm25Parameters bm25, ResolveBm25(text, std::nullopt, std::nullopt));
     const TextQuestion question{.column = request_.text_column,
                                 .text = request_.text,
                                 .mode = request_.mode,

@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/array.h>
+#include <arrow/array/array_base.h>
+#include <arrow/array/array_decimal.h>
+#include <arrow/array/array_nested.h>
+#include <arrow/array/array_primitive.h>
 #include <arrow/array/concatenate.h>
 #include <arrow/buffer.h>
 #include <arrow/chunked_array.h>
-#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -31,6 +33,7 @@
 #include "infino/query/search_executor.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/superfile_reader.h"
+#include "infino/superfile/table_schema.h"
 
 namespace infino {
 namespace {

@@ -21,6 +21,7 @@
 #include "infino/index/text/text_statistics.h"
 #include "infino/index/top_k.h"
 #include "infino/manifest/manifest.h"
+#include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
@@ -77,9 +78,9 @@ arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& conte
 
 const DocFilter* TextRun::FilterOf(const SuperfileReader& file) const {
   if (selection_ == nullptr) return nullptr;
-  static const DocFilter nothing_passes(0);
+  static const DocFilter kNothingPasses(0);
   const DocFilter* const selected = selection_->Find(file.id());
-  return selected == nullptr ? &nothing_passes : selected;
+  return selected == nullptr ? &kNothingPasses : selected;
 }
 
 std::vector<SearchTask> TextRun::Tasks() {

@@ -38,6 +38,7 @@ arrow::Status RunQueries(const QueryContext& context, const VectorPlan& plan,
                          std::span<const vector::PreparedQuery> queries, size_t per_run,
                          std::vector<std::vector<Hit>>& hits) {
   std::vector<std::unique_ptr<VectorRun>> runs;
+  runs.reserve((queries.size() + per_run - 1) / per_run);
   for (size_t begin = 0; begin < queries.size(); begin += per_run) {
     const auto own = queries.subspan(begin, std::min(per_run, queries.size() - begin));
     ARROW_ASSIGN_OR_RAISE(
@@ -46,6 +47,7 @@ arrow::Status RunQueries(const QueryContext& context, const VectorPlan& plan,
     runs.push_back(std::move(run));
   }
   std::vector<VectorRun*> active;
+  active.reserve(runs.size());
   for (const auto& run : runs) active.push_back(run.get());
   while (!active.empty()) {
     std::vector<SearchTask> tasks;

@@ -15,6 +15,7 @@
 #include "infino/index/vector/cluster_choice.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index/vector/vector_cache.h"
+#include "infino/index/vector/vector_column.h"
 #include "infino/index/vector/vector_index_reader.h"
 #include "infino/index/vector/vector_space.h"
 #include "infino/manifest/manifest.h"
@@ -98,6 +99,7 @@ arrow::Result<VectorPlan> PlanVectors(const QueryContext& context, const VectorQ
   const Snapshot& snapshot = *context.snapshot;
   ARROW_ASSIGN_OR_RAISE(const TableColumn* column,
                         FindVectorColumn(snapshot.root.schema, question.column));
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): FindVectorColumn gives none without.
   ARROW_RETURN_NOT_OK(CheckQueries(column->vector->column, question));
   VectorPlan plan;
   plan.recall.k = question.k;

@@ -21,10 +21,10 @@ namespace infino {
 
 /// What a nearest-neighbour search asks, before it is planned.
 struct VectorQuestion {
-  const std::string& column;
+  std::string column;
   std::span<const std::vector<float>> queries;
   uint64_t k = 0;
-  const VectorEffort& effort;
+  VectorEffort effort;
 };
 
 /// A nearest-neighbour search made ready: against which column, how thoroughly, in which files.

@@ -13,7 +13,6 @@
 #include <arrow/status.h>
 
 #include "infino/common/byte_range.h"
-#include "infino/common/ids.h"
 #include "infino/index/shared_floor.h"
 #include "infino/index/top_k.h"
 #include "infino/index/vector/cluster_choice.h"

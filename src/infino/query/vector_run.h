@@ -51,6 +51,12 @@ class VectorRun {
             std::span<const vector::PreparedQuery> queries, std::span<const VectorFile> files,
             const vector::RecallOptions& options);
 
+  ~VectorRun() = default;
+  VectorRun(const VectorRun&) = delete;
+  VectorRun& operator=(const VectorRun&) = delete;
+  VectorRun(VectorRun&&) = delete;
+  VectorRun& operator=(VectorRun&&) = delete;
+
   /// The searches; they may run together with others, by RunTasks; about `work_bytes` of work.
   [[nodiscard]] std::vector<SearchTask> Tasks();
 
