@@ -11,7 +11,7 @@
 
 import logging as _logging
 
-from ._api import Connection, IndexSpec, Table, connect
+from ._connection import Connection, connect
 from ._errors import (
     AlreadyRunningError,
     CancelledError,
@@ -25,6 +25,8 @@ from ._errors import (
     NotFoundError,
     StorageError,
 )
+from ._index_spec import IndexSpec
+from ._table import Table
 from ._version import __version__
 
 __all__ = [

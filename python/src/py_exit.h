@@ -40,7 +40,7 @@ void LetGo(std::shared_ptr<T> handle) {
   handle.reset();
 }
 
-/// Adds what `_api.py` calls at exit and after a fork.
+/// Adds what `_connection.py` calls at exit and after a fork.
 void BindExit(nanobind::module_& module);
 
 }  // namespace infino::python

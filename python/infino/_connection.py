@@ -1,0 +1,146 @@
+"""The tables under one URI."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from . import _infino
+from ._arguments import (
+    choice,
+    size,
+    text,
+)
+from ._errors import InvalidInputError, InvalidNameError
+from ._index_spec import IndexSpec
+from ._table import Table
+
+# Daemon threads may still be in the library when the interpreter goes.
+atexit.register(_infino.begin_exit)
+os.register_at_fork(after_in_child=_infino.forget_other_threads)
+
+
+class Connection:
+    """The tables under one URI. Thread-safe; not picklable: connect where it is used."""
+
+    __slots__ = ("__weakref__", "_native")
+
+    def __init__(self, native: _infino.Connection) -> None:
+        self._native = native
+
+    @property
+    def uri(self) -> str:
+        """What was connected to."""
+        return self._native.uri
+
+    def create_table(self, name: str, schema: pa.Schema, indexes: IndexSpec) -> Table:
+        """Creates an empty table. ValueError if the name is taken or the schema can't be."""
+        if not isinstance(schema, pa.Schema) and not hasattr(schema, "__arrow_c_schema__"):
+            raise TypeError(f"schema must be a pyarrow.Schema, not {type(schema).__name__}")
+        if not isinstance(indexes, IndexSpec):
+            raise TypeError(f"indexes must be an IndexSpec, not {type(indexes).__name__}")
+        text("name", name)
+        try:
+            native = self._native.create_table(name, schema.__arrow_c_schema__(), indexes._native())
+        except InvalidInputError as error:
+            raise _name_error(error) from None
+        return Table(native)
+
+    def open_table(self, name: str) -> Table:
+        """Opens a table. KeyError if there is none of that name."""
+        return Table(self._native.open_table(text("name", name)))
+
+    def drop_table(self, name: str, purge: bool = True) -> None:
+        """Drops a table, and deletes its objects with `purge`. A name that is not there is no
+        error."""
+        self._native.drop_table(text("name", name), bool(purge))
+
+    def list_tables(self) -> list[str]:
+        """All names, sorted."""
+        return self._native.list_tables()
+
+    def create_database(self) -> None:
+        """Does nothing: a folder or bucket needs no creating. For programs that call it."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Connection can't be pickled; connect in the process that uses it")
+
+
+def _name_error(error: InvalidInputError) -> Exception:
+    text = str(error)
+    wrong_name = "invalid table name" in text or "URI" in text or "connect" in text
+    return InvalidNameError(text) if wrong_name else error
+
+
+def connect(
+    uri: str | os.PathLike[str],
+    *,
+    storage_options: Mapping[str, str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    cache_budget_bytes: int | None = None,
+    connection_memory_budget_bytes: int | None = None,
+    cold_fetch_mode: str | None = None,
+    validate: bool | None = None,
+    api_key: str | None = None,
+    freshness: float | None = None,
+    memory_cache_bytes: int | None = None,
+    build_memory_bytes: int | None = None,
+    scratch_dir: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    compression: str | None = None,
+) -> Connection:
+    """Connects to a folder (a path or file://PATH, created if absent) or to memory://.
+
+    `connection_memory_budget_bytes` makes an append fail instead of holding more;
+    `build_memory_bytes` (1 GiB) is what building superfiles may hold before it puts index data into
+    `scratch_dir` (the system's folder for temporary files), where superfiles of more than 8 MiB go
+    too, and how long superfiles get before the next one starts. `memory_cache_bytes` (512 MiB) is for
+    what queries read; vector searches are quickest where half of it holds their tables' codes and
+    vectors. `freshness`: how many seconds old a table's version may be before a query looks for a
+    newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
+    `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
+    accepted everywhere.
+    """
+    del api_key
+    options = _infino.ConnectOptions()
+    if storage_options is not None:
+        options.storage_options = {
+            text("storage option", key): text(f"storage option {key}", value)
+            for key, value in storage_options.items()
+        }
+    if cache_dir is not None:
+        options.cache_dir = os.fspath(cache_dir)
+    if cache_budget_bytes is not None:
+        options.cache_budget_bytes = size("cache_budget_bytes", cache_budget_bytes)
+    if connection_memory_budget_bytes is not None:
+        options.memory_budget_bytes = size(
+            "connection_memory_budget_bytes", connection_memory_budget_bytes
+        )
+    if cold_fetch_mode is not None:
+        options.cold_fetch_mode = choice(
+            _infino.ColdFetchMode, "cold_fetch_mode", cold_fetch_mode
+        )
+    if validate is not None:
+        options.validate = bool(validate)
+    if freshness is not None:
+        if not 0 <= freshness < 1e9:
+            raise InvalidInputError(f"freshness must be from 0 to 1e9 seconds; got {freshness!r}")
+        options.freshness_ms = int(freshness * 1000)
+    if memory_cache_bytes is not None:
+        options.memory_cache_bytes = size("memory_cache_bytes", memory_cache_bytes)
+    if build_memory_bytes is not None:
+        options.build_memory_bytes = size("build_memory_bytes", build_memory_bytes)
+    if scratch_dir is not None:
+        options.scratch_dir = os.fspath(scratch_dir)
+    if threads is not None:
+        options.thread_count = size("threads", threads, 4096)
+    if compression is not None:
+        options.compression = choice(_infino.Compression, "compression", compression)
+    try:
+        return Connection(_infino.connect(text("uri", os.fspath(uri)), options))
+    except InvalidInputError as error:
+        raise InvalidNameError(str(error)) from None
