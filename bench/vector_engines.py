@@ -61,7 +61,14 @@ class Infino:
         return self.search(query, k, {**knobs, "projection": ["row"]}).column("row").to_pylist()
 
 
-class Faiss:
+class FindsRows:
+    """An engine whose search gives the numbers of rows."""
+
+    def rows(self, query: np.ndarray, k: int, knobs: dict[str, Any]) -> list[int]:
+        return [int(row) for row in self.search(query, k, knobs)]
+
+
+class Faiss(FindsRows):
     def __init__(self, options: dict[str, Any]) -> None:
         import faiss
 
@@ -99,11 +106,8 @@ class Faiss:
                 k_factor=knobs["k_factor"], base_index_params=parameters)
         return self.index.search(query[None, :], k, params=parameters)[1][0]
 
-    def rows(self, query: np.ndarray, k: int, knobs: dict[str, Any]) -> list[int]:
-        return [int(row) for row in self.search(query, k, knobs)]
 
-
-class Hnswlib:
+class Hnswlib(FindsRows):
     def __init__(self, options: dict[str, Any]) -> None:
         import hnswlib
 
@@ -128,11 +132,8 @@ class Hnswlib:
         self.index.set_ef(knobs["ef"])
         return self.index.knn_query(query, k)[0][0]
 
-    def rows(self, query: np.ndarray, k: int, knobs: dict[str, Any]) -> list[int]:
-        return [int(row) for row in self.search(query, k, knobs)]
 
-
-class Usearch:
+class Usearch(FindsRows):
     def __init__(self, options: dict[str, Any]) -> None:
         from usearch.index import Index
 
@@ -152,9 +153,6 @@ class Usearch:
     def search(self, query: np.ndarray, k: int, knobs: dict[str, Any]) -> Any:
         self.index.expansion_search = knobs["ef"]
         return self.index.search(query, k, threads=1).keys
-
-    def rows(self, query: np.ndarray, k: int, knobs: dict[str, Any]) -> list[int]:
-        return [int(row) for row in self.search(query, k, knobs)]
 
 
 class Lancedb:
