@@ -51,6 +51,16 @@ void DropTable(const PyConnection& self, const std::string& name, bool purge) {
   RaiseUnlessOk(status);
 }
 
+/// `parameters` is an "arrow_array_stream" capsule of one row, or None.
+nb::object QuerySql(const PyConnection& self, std::string sql, const nb::object& parameters) {
+  SqlRequest request{.sql = std::move(sql), .stop = SignalCheck()};
+  if (!parameters.is_none()) {
+    const auto rows = StreamFromCapsule(parameters);
+    RaiseUnlessOk(rows->ReadNext(&request.parameters));
+  }
+  return CapsuleOf(Unlocked([&] { return self.connection->QuerySql(request); }));
+}
+
 std::vector<std::string> ListTables(const PyConnection& self) {
   return Unlocked([&] { return self.connection->ListTables(); });
 }
@@ -116,6 +126,7 @@ void BindConnection(nb::module_& module) {
       .def("open_table", &OpenTable, nb::arg("name"))
       .def("drop_table", &DropTable, nb::arg("name"), nb::arg("purge"))
       .def("list_tables", &ListTables)
+      .def("query_sql", &QuerySql, nb::arg("sql"), nb::arg("parameters").none())
       .def_prop_ro("uri", [](const PyConnection& self) { return self.connection->uri(); });
 
   module.def("connect", &ConnectTo, nb::arg("uri"), nb::arg("options"));

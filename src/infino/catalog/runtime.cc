@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -11,14 +12,18 @@
 #include <arrow/result.h>
 
 #include "infino/catalog/catalog.h"
+#include "infino/catalog/sql_tables.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/fork.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
 #include "infino/common/work_pool.h"
 #include "infino/index/text/postings_cache.h"
 #include "infino/index/vector/vector_cache.h"
 #include "infino/options.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
+#include "infino/sql/sql_engine.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/local_scratch.h"
 #include "infino/storage/metered_store.h"
@@ -31,6 +36,13 @@ namespace {
 
 int64_t Clamp(uint64_t bytes) {
   return static_cast<int64_t>(std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
+}
+
+/// Where statements spill to: a folder that is made when it is needed, and is nobody else's.
+std::string TempFolder(const ConnectOptions& options, Random& random) {
+  const std::string parent =
+      options.scratch_dir.value_or(std::filesystem::temp_directory_path().string());
+  return parent + "/infino-sql-" + random.NextId<CommitId>().ToHex();
 }
 
 }  // namespace
@@ -75,7 +87,19 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
       std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
                                                         .random = parts.random,
                                                         .timeout_ms = options.commit_timeout_ms});
+  runtime->sql_options_ = {.thread_count = options.thread_count,
+                           .memory_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
+                           .temp_folder = TempFolder(options, *parts.random)};
+  runtime->table_source_ = MakeTableSource(*runtime);
   return runtime;
+}
+
+arrow::Result<std::shared_ptr<sql::SqlEngine>> Runtime::Sql() {
+  const std::lock_guard lock(sql_mutex_);
+  if (sql_ == nullptr || sql_->broken()) {
+    ARROW_ASSIGN_OR_RAISE(sql_, sql::SqlEngine::Make(sql_options_, querying_, *table_source_));
+  }
+  return sql_;
 }
 
 std::shared_ptr<OpenedTable> Runtime::Table(const std::string& folder) {

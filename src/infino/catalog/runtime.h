@@ -15,6 +15,8 @@
 #include "infino/common/work_pool.h"
 #include "infino/options.h"
 #include "infino/query/query_environment.h"
+#include "infino/sql/sql_engine.h"
+#include "infino/sql/table_source.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/metered_store.h"
 #include "infino/storage/object_store.h"
@@ -76,6 +78,10 @@ class Runtime {
 
   [[nodiscard]] const WriterEnvironment& writing() const { return writing_; }
 
+  /// DuckDB over the connection's tables; started at the first call. Shared: it stays with who runs
+  /// a statement in it.
+  [[nodiscard]] arrow::Result<std::shared_ptr<sql::SqlEngine>> Sql();
+
  private:
   uint64_t generation_ = 0;
   int64_t freshness_ms_ = 0;
@@ -83,9 +89,14 @@ class Runtime {
   WriterEnvironment writing_;
   QueryEnvironment querying_;
   std::unique_ptr<Catalog> catalog_;
+  sql::SqlEngineOptions sql_options_;
 
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<OpenedTable>> tables_;
+
+  std::unique_ptr<sql::TableSource> table_source_;
+  std::mutex sql_mutex_;
+  std::shared_ptr<sql::SqlEngine> sql_;
 };
 
 }  // namespace infino
