@@ -2,14 +2,17 @@
 
 #include <memory>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "duckdb.hpp"
 #include "duckdb/catalog/catalog.hpp"
+#include "duckdb/catalog/catalog_entry/schema_catalog_entry.hpp"
 #include "duckdb/catalog/catalog_entry/table_function_catalog_entry.hpp"
 #include "duckdb/common/virtual_file_system.hpp"
 #include "duckdb/main/config.hpp"
+#include "duckdb/parser/parsed_data/drop_info.hpp"
 #include "duckdb/storage/storage_extension.hpp"
+#include "infino/sql/allowed_functions.h"
 #include "infino/sql/sql_engine.h"
 #include "infino/sql/superfile_system.h"
 #include "infino/sql/table_catalog.h"
@@ -22,6 +25,29 @@ using duckdb::Value;
 void Execute(duckdb::Connection& connection, const std::string& statement) {
   const auto result = connection.Query(statement);
   if (result->HasError()) result->ThrowError();
+}
+
+/// Drops all functions of the system catalog that are not allowed.
+void DropFunctions(duckdb::ClientContext& context) {
+  duckdb::Catalog& system = duckdb::Catalog::GetSystemCatalog(context);
+  std::vector<duckdb::DropInfo> drops;
+  for (duckdb::SchemaCatalogEntry& schema : system.GetSchemas(context)) {
+    for (const duckdb::CatalogType set :
+         {duckdb::CatalogType::SCALAR_FUNCTION_ENTRY, duckdb::CatalogType::TABLE_FUNCTION_ENTRY,
+          duckdb::CatalogType::PRAGMA_FUNCTION_ENTRY, duckdb::CatalogType::COPY_FUNCTION_ENTRY}) {
+      schema.Scan(context, set, [&](duckdb::CatalogEntry& entry) {
+        if (IsAllowedFunction(entry.type, entry.name)) return;
+        duckdb::DropInfo drop;
+        drop.type = entry.type;
+        drop.catalog = SYSTEM_CATALOG;
+        drop.schema = schema.name;
+        drop.name = entry.name;
+        drop.allow_drop_internal = true;
+        drops.push_back(drop);
+      });
+    }
+  }
+  for (duckdb::DropInfo& drop : drops) system.DropEntry(context, drop);
 }
 
 void Configure(const SqlEngineOptions& options, duckdb::DBConfig& config) {
@@ -59,6 +85,7 @@ LockedDatabase OpenLockedDatabase(const SqlEngineOptions& options) {
           .GetEntry<duckdb::TableFunctionCatalogEntry>(*connection.context, "main", "parquet_scan");
   locked.parquet_scan =
       entry.functions.GetFunctionByArguments(*connection.context, {duckdb::LogicalType::VARCHAR});
+  DropFunctions(*connection.context);
   connection.Commit();
   Execute(connection, std::string("ATTACH '' AS ") + kDatabase + " (TYPE " + kDatabase + ")");
   Execute(connection, "SET GLOBAL allowed_directories = ['" + SuperfileSystem::Folder() + "']");
