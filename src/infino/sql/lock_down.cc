@@ -13,6 +13,7 @@
 #include "duckdb/parser/parsed_data/drop_info.hpp"
 #include "duckdb/storage/storage_extension.hpp"
 #include "infino/sql/allowed_functions.h"
+#include "infino/sql/search_functions.h"
 #include "infino/sql/sql_engine.h"
 #include "infino/sql/superfile_system.h"
 #include "infino/sql/table_catalog.h"
@@ -87,6 +88,7 @@ LockedDatabase OpenLockedDatabase(const SqlEngineOptions& options) {
       entry.functions.GetFunctionByArguments(*connection.context, {duckdb::LogicalType::VARCHAR});
   DropFunctions(*connection.context);
   connection.Commit();
+  RegisterSearches(*locked.database->instance);
   Execute(connection, std::string("ATTACH '' AS ") + kDatabase + " (TYPE " + kDatabase + ")");
   Execute(connection, "SET GLOBAL allowed_directories = ['" + SuperfileSystem::Folder() + "']");
   Execute(connection, "SET GLOBAL enable_external_access = false");
