@@ -16,6 +16,9 @@ class ErrorData;
 
 namespace infino::sql {
 
+/// What errors of statements begin with.
+inline constexpr const char* kSql = "SQL";
+
 /// DuckDB reports failures by exceptions, we by Status: these are the two ways over the border.
 
 /// Throws a failure, in a callback that DuckDB has called; the statement keeps it, so that its kind
