@@ -10,6 +10,7 @@
 #include "infino/options.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
+#include "infino/query/tombstones.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino {
@@ -21,6 +22,8 @@ struct QueryEnvironment {
   std::shared_ptr<TermFilterCache> term_filters;    ///< Null: prune by term ranges only.
   std::shared_ptr<text::PostingsCache> postings{};  ///< Null: every query reads anew.
   std::shared_ptr<vector::VectorCache> vectors{};   ///< Null: every query reads anew.
+
+  std::shared_ptr<TombstoneCache> tombstones{};  ///< Null: only where no row is deleted.
 
   /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
   /// once a superfile has been searched before.
