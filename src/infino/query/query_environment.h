@@ -15,6 +15,8 @@
 
 namespace infino {
 
+class RowSelector;
+
 /// What a query works with. Shared by all tables of a connection.
 struct QueryEnvironment {
   std::shared_ptr<SuperfileCache> superfiles;
@@ -24,6 +26,7 @@ struct QueryEnvironment {
   std::shared_ptr<vector::VectorCache> vectors{};   ///< Null: every query reads anew.
 
   std::shared_ptr<TombstoneCache> tombstones{};  ///< Null: only where no row is deleted.
+  std::shared_ptr<RowSelector> row_selector{};   ///< Null: there is no SQL.
 
   /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
   /// once a superfile has been searched before.

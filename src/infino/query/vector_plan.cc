@@ -63,8 +63,8 @@ arrow::Status CheckQueries(const vector::VectorColumn& column, const VectorQuest
 }
 
 /// The superfiles with rows that may be found.
-std::vector<const SuperfileEntry*> EntriesOf(const Snapshot& snapshot,
-                                             const RowSelection* selection) {
+std::vector<const SuperfileEntry*> EntriesWithRows(const Snapshot& snapshot,
+                                                   const RowSelection* selection) {
   std::vector<const SuperfileEntry*> entries;
   for (const Snapshot::File& file : snapshot.files) {
     const bool may_find = selection == nullptr ? file.entry->live_row_count() > 0
@@ -102,7 +102,7 @@ arrow::Result<VectorPlan> PlanVectors(const QueryContext& context, const VectorQ
   plan.recall.nprobe = question.effort.nprobe;
   if (question.effort.target_recall) plan.recall.target_recall = *question.effort.target_recall;
   ARROW_RETURN_NOT_OK(vector::CheckRecallOptions(plan.recall));
-  const std::vector<const SuperfileEntry*> entries = EntriesOf(snapshot, selection);
+  const std::vector<const SuperfileEntry*> entries = EntriesWithRows(snapshot, selection);
   if (entries.empty() || question.k == 0 || question.queries.empty()) return plan;
 
   const auto space = snapshot.spaces.find(column->field_id);
