@@ -73,7 +73,9 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
       .postings = std::make_shared<text::PostingsCache>(postings_bytes),
       .vectors = std::make_shared<vector::VectorCache>(vector_bytes),
       .tombstones = std::make_shared<TombstoneCache>(store, tombstone_bytes),
+      .row_selector = std::move(parts.row_selector),
       .whole_vectors_bytes_max = vector_bytes / 2};
+  runtime->writing_.querying = runtime->querying_;
   runtime->catalog_ =
       std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
                                                         .random = parts.random,
