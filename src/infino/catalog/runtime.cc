@@ -23,6 +23,7 @@
 #include "infino/options.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
+#include "infino/query/tombstones.h"
 #include "infino/sql/sql_engine.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/local_scratch.h"
@@ -67,22 +68,27 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .commit_timeout_ms = options.commit_timeout_ms,
                        .compression = options.compression};
 
-  // Opened files, filters, parsed postings and codes save the most per byte, so they have shares of
-  // their own.
+  // Opened files, filters, tombstones, parsed postings and codes save the most per byte, so they
+  // have shares of their own.
   const int64_t cache_bytes = Clamp(options.memory_cache_bytes);
   const int64_t superfile_bytes = cache_bytes / 16;
   const int64_t filter_bytes = cache_bytes / 16;
+  const int64_t tombstone_bytes = cache_bytes / 16;
   const int64_t postings_bytes = cache_bytes / 8;
   const int64_t vector_bytes = cache_bytes / 2;
   const auto blocks = std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes -
-                                                   postings_bytes - vector_bytes);
+                                                   tombstone_bytes - postings_bytes - vector_bytes);
   runtime->querying_ = {
       .superfiles = std::make_shared<SuperfileCache>(store, blocks, superfile_bytes),
       .pool = pool,
       .term_filters = std::make_shared<TermFilterCache>(store, filter_bytes),
       .postings = std::make_shared<text::PostingsCache>(postings_bytes),
       .vectors = std::make_shared<vector::VectorCache>(vector_bytes),
+      .tombstones = std::make_shared<TombstoneCache>(store, tombstone_bytes),
+      .row_selector =
+          parts.row_selector != nullptr ? std::move(parts.row_selector) : MakeSqlSelector(*runtime),
       .whole_vectors_bytes_max = vector_bytes / 2};
+  runtime->writing_.querying = runtime->querying_;
   runtime->catalog_ =
       std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
                                                         .random = parts.random,

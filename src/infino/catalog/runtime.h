@@ -39,6 +39,7 @@ struct RuntimeParts {
   std::shared_ptr<ObjectStore> store;  ///< Bare: retries and counting are put round it.
   std::shared_ptr<Clock> clock;
   std::shared_ptr<Random> random;
+  std::shared_ptr<RowSelector> row_selector = nullptr;  ///< Null: by SQL.
 };
 
 /// The threads, caches and opened tables of a connection in one process: everything that a forked

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,7 +15,12 @@
 #include "infino/catalog/catalog.h"
 #include "infino/catalog/runtime.h"
 #include "infino/error.h"
+#include "infino/manifest/manifest.h"
 #include "infino/options.h"
+#include "infino/query/query_environment.h"
+#include "infino/query/row_selection.h"
+#include "infino/query/row_selector.h"
+#include "infino/sql/sql_engine.h"
 #include "infino/sql/table_source.h"
 #include "infino/supertable/snapshot.h"
 
@@ -77,7 +83,25 @@ class RuntimeTables final : public sql::TableSource {
   std::unordered_map<std::string, std::string> folders_;
 };
 
+class SqlSelector final : public RowSelector {
+ public:
+  explicit SqlSelector(Runtime& runtime) : runtime_(runtime) {}
+
+  arrow::Result<RowSelection> SelectRows(const QueryContext& context, const std::string& predicate,
+                                         std::span<const SuperfileEntry* const> entries) override {
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<sql::SqlEngine> engine, runtime_.Sql());
+    return engine->SelectRows(context, predicate, entries);
+  }
+
+ private:
+  Runtime& runtime_;
+};
+
 }  // namespace
+
+std::shared_ptr<RowSelector> MakeSqlSelector(Runtime& runtime) {
+  return std::make_shared<SqlSelector>(runtime);
+}
 
 std::unique_ptr<sql::TableSource> MakeTableSource(Runtime& runtime) {
   return std::make_unique<RuntimeTables>(runtime);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <arrow/result.h>
 
 #include "infino/commit/build_pipeline.h"
+#include "infino/commit/commit.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/ids.h"
 #include "infino/manifest/points_codec.h"
@@ -22,6 +24,9 @@ struct AppendDestination {
   std::string folder;                    ///< The table's.
   std::shared_ptr<const Snapshot> base;  ///< Its schema and reference points.
   RowId first_id;                        ///< Of the first row; the others follow one by one.
+
+  /// Instead of `first_id` the ids of all rows, ascending; as many as there are rows.
+  std::shared_ptr<const std::vector<RowId>> ids = nullptr;
 };
 
 /// The superfiles that the rows of a stream became; those with bytes are still to be staged.
@@ -30,6 +35,11 @@ struct BuiltAppend {
   std::vector<AppendedSuperfile> superfiles;
   std::vector<ReferencePoints> points;  ///< New ones that their codes are made with.
 };
+
+/// The commit that adds what was built; `operation` as in ManifestChange, `started` as in
+/// CommitRequest.
+[[nodiscard]] CommitRequest RequestOf(BuiltAppend built, std::string operation,
+                                      std::chrono::nanoseconds started);
 
 /// Reads `rows` to their end and builds superfiles of them.
 ///

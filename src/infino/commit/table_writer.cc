@@ -13,9 +13,13 @@
 
 #include "infino/commit/append_builder.h"
 #include "infino/commit/build_pipeline.h"
+#include "infino/commit/change_context.h"
 #include "infino/commit/commit.h"
+#include "infino/commit/delete_rows.h"
 #include "infino/commit/row_ids.h"
 #include "infino/commit/turn_queue.h"
+#include "infino/commit/update_rows.h"
+#include "infino/commit/upsert_rows.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/supertable/pointer.h"
@@ -24,22 +28,6 @@
 
 namespace infino {
 namespace {
-
-CommitRequest RequestOf(BuiltAppend built, std::chrono::nanoseconds started) {
-  CommitRequest request;
-  request.started = started;
-  request.change.operation = "append";
-  request.change.points = std::move(built.points);
-  for (AppendedSuperfile& file : built.superfiles) {
-    request.written.push_back(
-        {.id = file.superfile.entry.id, .size_bytes = file.superfile.entry.size_bytes});
-    if (file.bytes != nullptr) {
-      request.unstaged.push_back({.path = std::move(file.path), .bytes = std::move(file.bytes)});
-    }
-    request.change.added.push_back(std::move(file.superfile));
-  }
-  return request;
-}
 
 class QueueingTableWriter final : public TableWriter {
  public:
@@ -50,16 +38,27 @@ class QueueingTableWriter final : public TableWriter {
         folder_(std::move(folder)),
         loader_(std::move(loader)),
         pointer_(std::move(pointer)),
+        target_{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()},
         ids_(environment_.clock, environment_.random) {}
 
   arrow::Result<AppendResult> Append(std::shared_ptr<arrow::RecordBatchReader> rows,
                                      const AppendOptions& options) override;
+  arrow::Result<ChangeResult> Delete(const std::string& predicate,
+                                     const ChangeOptions& options) override;
+  arrow::Result<ChangeResult> Update(const std::string& predicate,
+                                     std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const ChangeOptions& options) override;
+  arrow::Result<ChangeResult> Upsert(std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const std::string& on, const ChangeOptions& options) override;
 
  private:
+  [[nodiscard]] ChangeContext ContextOf(const ChangeOptions& options);
+
   const WriterEnvironment environment_;
   const std::string folder_;
   const std::shared_ptr<SnapshotLoader> loader_;
   const std::shared_ptr<const PointerStore> pointer_;
+  const CommitTarget target_;
   TurnQueue queue_;
   RowIdSource ids_;  ///< Used by whose turn it is.
 };
@@ -85,11 +84,37 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   for (const AppendedSuperfile& file : built.superfiles) {
     result.bytes += static_cast<uint64_t>(file.superfile.entry.size_bytes);
   }
-  const CommitTarget target{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()};
-  ARROW_ASSIGN_OR_RAISE(
-      result.version,
-      CommitChange(environment_, target, RequestOf(std::move(built), started), options.stop));
+  ARROW_ASSIGN_OR_RAISE(const CommitOutcome outcome,
+                        CommitChange(environment_, target_,
+                                     RequestOf(std::move(built), "append", started), options.stop));
+  result.version = outcome.version;
   return result;
+}
+
+ChangeContext QueueingTableWriter::ContextOf(const ChangeOptions& options) {
+  return {.environment = &environment_, .target = &target_, .ids = &ids_, .stop = &options.stop};
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Delete(const std::string& predicate,
+                                                        const ChangeOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return DeleteRows(ContextOf(options), predicate);
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Update(
+    const std::string& predicate, std::shared_ptr<arrow::RecordBatchReader> rows,
+    const ChangeOptions& options) {
+  if (rows == nullptr) return MakeError(ErrorKind::kInvalidArgument, "update: there is no reader");
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return UpdateRows(ContextOf(options), predicate, *rows);
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Upsert(
+    std::shared_ptr<arrow::RecordBatchReader> rows, const std::string& on,
+    const ChangeOptions& options) {
+  if (rows == nullptr) return MakeError(ErrorKind::kInvalidArgument, "upsert: there is no reader");
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return UpsertRows(ContextOf(options), on, *rows);
 }
 
 }  // namespace

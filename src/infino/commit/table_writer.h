@@ -12,6 +12,7 @@
 #include "infino/common/scratch.h"
 #include "infino/common/work_pool.h"
 #include "infino/options.h"
+#include "infino/query/query_environment.h"
 #include "infino/storage/object_store.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
@@ -30,6 +31,7 @@ struct WriterEnvironment {
   std::shared_ptr<ScratchSpace> scratch = nullptr;  ///< Null: an append uses memory only.
   int64_t commit_timeout_ms = 60'000;
   Compression compression = Compression::kZstd;
+  QueryEnvironment querying = {};  ///< For changes that look for rows first.
 };
 
 /// Turns rows into commits of one table: builds superfiles in parallel within the memory budget,
@@ -46,6 +48,16 @@ class TableWriter {
   /// As Table::Append.
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(
       std::shared_ptr<arrow::RecordBatchReader> rows, const AppendOptions& options) = 0;
+
+  /// As in Table.
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Delete(const std::string& predicate,
+                                                           const ChangeOptions& options) = 0;
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Update(
+      const std::string& predicate, std::shared_ptr<arrow::RecordBatchReader> rows,
+      const ChangeOptions& options) = 0;
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Upsert(
+      std::shared_ptr<arrow::RecordBatchReader> rows, const std::string& on,
+      const ChangeOptions& options) = 0;
 };
 
 /// Writes version 1 of a new table into `folder`, which must be new: root, then pointer.

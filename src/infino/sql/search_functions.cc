@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,11 +23,14 @@
 #include "infino/error.h"
 #include "infino/options.h"
 #include "infino/query/projection.h"
+#include "infino/query/row_selection.h"
+#include "infino/query/row_selector.h"
 #include "infino/query/text_executor.h"
 #include "infino/query/vector_executor.h"
 #include "infino/search.h"
 #include "infino/sql/arrow_columns.h"
 #include "infino/sql/duckdb_status.h"
+#include "infino/sql/row_scan.h"
 #include "infino/sql/search_arguments.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
@@ -125,6 +129,24 @@ duckdb::unique_ptr<duckdb::FunctionData> Bind(ClientContext& context,
   return *std::move(call);
 }
 
+/// Evaluates the conditions of a call in place of a text.
+class ConditionSelector final : public RowSelector {
+ public:
+  ConditionSelector(ClientContext& context, const SearchCall& call)
+      : context_(context), call_(call) {}
+
+  arrow::Result<RowSelection> SelectRows(const QueryContext& context,
+                                         const std::string& /*predicate*/,
+                                         std::span<const SuperfileEntry* const> entries) override {
+    return RowScan(*context_.db, StatementState::Of(context_).parquet_scan(), context, entries)
+        .Select(call_.conditions, call_.columns);
+  }
+
+ private:
+  ClientContext& context_;
+  const SearchCall& call_;
+};
+
 /// Runs a request on the table that a call names.
 class Runner {
  public:
@@ -132,7 +154,10 @@ class Runner {
       : environment_(StatementState::Of(context).environment()),
         call_(call),
         projection_(std::move(projection)),
-        stop_(StopOf(context)) {}
+        stop_(StopOf(context)) {
+    if (call.conditions.empty()) return;
+    environment_.row_selector = std::make_shared<ConditionSelector>(context, call);
+  }
 
   TableResult operator()(const TextSearchRequest& request) const {
     return Run(SearchText, request);
@@ -156,11 +181,12 @@ class Runner {
   template <typename Search, typename Request>
   TableResult Run(const Search& search, Request request) const {
     request.projection = projection_;
+    if (!call_.conditions.empty()) request.where = call_.name + " in SQL";
     request.stop = stop_;
     return search(environment_, *call_.table.snapshot, call_.table.folder, request);
   }
 
-  const QueryEnvironment& environment_;
+  QueryEnvironment environment_;
   const SearchCall& call_;
   const std::vector<std::string> projection_;
   const StopCondition stop_;

@@ -21,8 +21,7 @@ struct SearchCall final : duckdb::TableFunctionData {
   SearchRequest request;
   std::vector<SqlColumn> columns;  ///< Without the score, which comes after them.
 
-  /// What rows have to fulfil to be searched at all: conjuncts whose column references are bound to
-  /// `columns`, by place.
+  /// What rows have to fulfil to be searched at all; see RowScan::Select.
   duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> conditions;
 
   [[nodiscard]] duckdb::unique_ptr<duckdb::FunctionData> Copy() const override;

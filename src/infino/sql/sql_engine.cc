@@ -21,6 +21,7 @@
 #include "infino/sql/execution.h"
 #include "infino/sql/lock_down.h"
 #include "infino/sql/parameters.h"
+#include "infino/sql/row_scan.h"
 #include "infino/sql/statement_state.h"
 #include "infino/sql/table_source.h"
 
@@ -58,10 +59,17 @@ class DuckDbEngine final : public SqlEngine {
     if (IsError(result.status(), ErrorKind::kNotFound)) {
       return MakeError(ErrorKind::kInvalidArgument, result.status().message());
     }
-    if (IsError(result.status(), ErrorKind::kInternal)) {
-      broken_ = broken_ || duckdb::ValidChecker::IsInvalidated(*database_.database->instance);
-    }
+    NoteFaults(result.status());
     return result;
+  }
+
+  arrow::Result<RowSelection> SelectRows(const QueryContext& context, const std::string& predicate,
+                                         std::span<const SuperfileEntry* const> entries) override {
+    arrow::Result<RowSelection> rows = TrySelect(context, predicate, entries);
+    NoteFaults(rows.status());
+    if (!IsError(rows.status(), ErrorKind::kInvalidArgument)) return rows;
+    return MakeError(ErrorKind::kInvalidArgument,
+                     "invalid predicate \"" + predicate + "\": " + rows.status().message());
   }
 
   [[nodiscard]] bool broken() const override { return broken_; }
@@ -80,6 +88,22 @@ class DuckDbEngine final : public SqlEngine {
     } catch (const std::exception& error) {
       ARROW_RETURN_NOT_OK(state->failure());
       return FromDuckDb(error, kSql);
+    }
+  }
+
+  arrow::Result<RowSelection> TrySelect(const QueryContext& context, const std::string& predicate,
+                                        std::span<const SuperfileEntry* const> entries) {
+    try {
+      return RowScan(*database_.database->instance, database_.parquet_scan, context, entries)
+          .Select(predicate);
+    } catch (const std::exception& error) {
+      return FromDuckDb(error, kSql);
+    }
+  }
+
+  void NoteFaults(const arrow::Status& status) {
+    if (IsError(status, ErrorKind::kInternal)) {
+      broken_ = broken_ || duckdb::ValidChecker::IsInvalidated(*database_.database->instance);
     }
   }
 

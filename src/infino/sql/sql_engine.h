@@ -11,6 +11,7 @@
 
 #include "infino/options.h"
 #include "infino/query/query_environment.h"
+#include "infino/query/row_selector.h"
 #include "infino/sql/table_source.h"
 
 namespace infino::sql {
@@ -35,18 +36,11 @@ struct SqlStatement {
 
 /// DuckDB over the tables of a connection: it reads them and nothing else. Thread-safe; statements
 /// run side by side. Not to be used in a forked child.
-class SqlEngine {
+class SqlEngine : public RowSelector {
  public:
   /// `environment` and `source` outlive the engine.
   [[nodiscard]] static arrow::Result<std::unique_ptr<SqlEngine>> Make(
       const SqlEngineOptions& options, const QueryEnvironment& environment, TableSource& source);
-
-  SqlEngine() = default;
-  virtual ~SqlEngine() = default;
-  SqlEngine(const SqlEngine&) = delete;
-  SqlEngine& operator=(const SqlEngine&) = delete;
-  SqlEngine(SqlEngine&&) = delete;
-  SqlEngine& operator=(SqlEngine&&) = delete;
 
   /// Runs one reading statement to its end. kInvalidArgument for anything else or anything wrong
   /// in it. Blocks.

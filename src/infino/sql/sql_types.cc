@@ -309,7 +309,7 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
 
 std::vector<SqlColumn> SqlColumnsOf(const TableSchema& schema, std::string_view reserved) {
   std::vector<SqlColumn> columns;
-  std::set<std::string> taken;
+  std::set<std::string> taken = {kFileColumn, kRowColumn};
   if (!reserved.empty()) taken.insert(duckdb::StringUtil::Lower(std::string(reserved)));
   const auto add = [&](const std::string& declared, const arrow::DataType& type, int32_t field_id) {
     std::string name = declared;

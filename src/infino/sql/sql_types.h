@@ -30,8 +30,12 @@ struct SqlColumn {
   int32_t field_id = 0;
 };
 
-/// `_id`, then the stored columns in declared order. A name that differs from an earlier one, or
-/// from `reserved`, in nothing but case gets a number: `score_1`.
+/// Hidden columns of every scan: the superfile's place in Snapshot::files, and the row's in it.
+inline constexpr const char* kFileColumn = "__superfile";
+inline constexpr const char* kRowColumn = "__row";
+
+/// `_id`, then the stored columns in declared order. A name that differs from an earlier one, from
+/// a hidden one or from `reserved`, in nothing but case gets a number: `score_1`.
 [[nodiscard]] std::vector<SqlColumn> SqlColumnsOf(const TableSchema& schema,
                                                   std::string_view reserved = {});
 

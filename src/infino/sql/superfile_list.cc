@@ -20,7 +20,9 @@ duckdb::shared_ptr<SuperfileList> SuperfileList::All(const PinnedTable& table) {
   const auto& files = table.snapshot->files;
   items.reserve(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
-    if (files[i].entry->live_row_count() > 0) items.push_back({.file = i});
+    if (files[i].entry->live_row_count() == 0) continue;
+    if (table.only != nullptr && !table.only->contains(files[i].entry)) continue;
+    items.push_back({.file = i});
   }
   return duckdb::make_shared_ptr<SuperfileList>(table, std::move(items));
 }

@@ -20,7 +20,9 @@
 #include "duckdb/parser/expression/constant_expression.hpp"
 #include "duckdb/parser/tableref/table_function_ref.hpp"
 #include "infino/index/doc_filter.h"
+#include "infino/query/query_environment.h"
 #include "infino/query/superfile_cache.h"
+#include "infino/query/tombstones.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
@@ -132,9 +134,17 @@ class SuperfileReading final : public MultiFileReader {
     const auto opened = ValueOrThrow(
         context,
         environment.superfiles->Open(list.table().folder, entries, stop, environment.pool.get()));
+    const QueryContext query = {.environment = &environment,
+                                .snapshot = list.table().snapshot.get(),
+                                .folder = &list.table().folder,
+                                .stop = &stop};
+    const Tombstones tombstones = ValueOrThrow(context, LoadTombstones(query, entries));
     auto state = duckdb::make_uniq<ScanState>(list);
     for (size_t i = 0; i < opened.size(); ++i) {
       statement.AddFile(SuperfileList::PathOf(*entries[i]), opened[i]);
+      if (auto deleted = tombstones.Find(entries[i]->id)) {
+        state->live[i] = {deleted, &deleted->live};
+      }
     }
     return state;
   }

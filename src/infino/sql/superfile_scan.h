@@ -23,9 +23,6 @@ namespace infino::sql {
 /// it.
 [[nodiscard]] duckdb::virtual_column_map_t ScanVirtualColumns();
 
-inline constexpr const char* kFileColumn = "__superfile";
-inline constexpr const char* kRowColumn = "__row";
-
 /// What the manifest knows of a column of all superfiles, or null.
 [[nodiscard]] duckdb::unique_ptr<duckdb::BaseStatistics> ScanStatistics(
     duckdb::ClientContext& context, const PinnedTable& table, duckdb::column_t column);

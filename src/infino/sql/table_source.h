@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <arrow/result.h>
 
+#include "infino/manifest/manifest.h"
 #include "infino/options.h"
 #include "infino/supertable/snapshot.h"
 
@@ -16,6 +18,9 @@ struct PinnedTable {
   std::string name;
   std::string folder;
   std::shared_ptr<const Snapshot> snapshot;
+
+  /// If set, just these of the snapshot's superfiles are read.
+  std::shared_ptr<const std::unordered_set<const SuperfileEntry*>> only = nullptr;
 };
 
 /// The tables of a connection; the catalog implements it. Thread-safe; blocks in Wait.
