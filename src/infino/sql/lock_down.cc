@@ -13,6 +13,7 @@
 #include "duckdb/parser/parsed_data/drop_info.hpp"
 #include "duckdb/storage/storage_extension.hpp"
 #include "infino/sql/allowed_functions.h"
+#include "infino/sql/prefilter.h"
 #include "infino/sql/search_functions.h"
 #include "infino/sql/sql_engine.h"
 #include "infino/sql/superfile_system.h"
@@ -89,6 +90,7 @@ LockedDatabase OpenLockedDatabase(const SqlEngineOptions& options) {
   DropFunctions(*connection.context);
   connection.Commit();
   RegisterSearches(*locked.database->instance);
+  RegisterPrefilter(*locked.database->instance);
   Execute(connection, std::string("ATTACH '' AS ") + kDatabase + " (TYPE " + kDatabase + ")");
   Execute(connection, "SET GLOBAL allowed_directories = ['" + SuperfileSystem::Folder() + "']");
   Execute(connection, "SET GLOBAL enable_external_access = false");

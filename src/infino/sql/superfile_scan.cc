@@ -40,10 +40,11 @@ using duckdb::optional_ptr;
 
 /// The table of a scan.
 struct ScanInfo final : duckdb::TableFunctionInfo {
-  explicit ScanInfo(const PinnedTable& pinned)
-      : table(pinned), columns(SqlColumnsOf(pinned.snapshot->root.schema)) {}
+  ScanInfo(const PinnedTable& pinned, duckdb::TableCatalogEntry& of_entry)
+      : table(pinned), entry(of_entry), columns(SqlColumnsOf(pinned.snapshot->root.schema)) {}
 
   const PinnedTable& table;
+  duckdb::TableCatalogEntry& entry;
   const std::vector<SqlColumn> columns;
 };
 
@@ -85,6 +86,8 @@ class SuperfileReading final : public MultiFileReader {
     return duckdb::make_uniq<SuperfileReading>(
         duckdb::shared_ptr_cast<duckdb::TableFunctionInfo, ScanInfo>(function.function_info));
   }
+
+  [[nodiscard]] duckdb::TableCatalogEntry& entry() const { return info_->entry; }
 
   duckdb::vector<duckdb::string> ParsePaths(const duckdb::Value& /*input*/) override { return {}; }
 
@@ -204,6 +207,11 @@ duckdb::vector<duckdb::PartitionStatistics> PartitionsOf(ClientContext& /*contex
   return {statistics};
 }
 
+duckdb::BindInfo BindInfoOf(const optional_ptr<duckdb::FunctionData> data) {
+  const auto& bind = data->Cast<MultiFileBindData>();
+  return duckdb::BindInfo(bind.multi_file_reader->Cast<SuperfileReading>().entry());
+}
+
 duckdb::unique_ptr<duckdb::NodeStatistics> CardinalityOf(ClientContext& context,
                                                          const duckdb::FunctionData* data) {
   return data->Cast<MultiFileBindData>().file_list->GetCardinality(context);
@@ -245,14 +253,15 @@ duckdb::unique_ptr<duckdb::BaseStatistics> ScanStatistics(ClientContext& /*conte
   return nullptr;
 }
 
-duckdb::TableFunction BindScan(ClientContext& context, duckdb::TableCatalogEntry& /*entry*/,
+duckdb::TableFunction BindScan(ClientContext& context, duckdb::TableCatalogEntry& entry,
                                const PinnedTable& table,
                                duckdb::unique_ptr<duckdb::FunctionData>& bound) {
   duckdb::TableFunction function = StatementState::Of(context).parquet_scan();
   function.name = "infino_scan";
-  function.function_info = duckdb::make_shared_ptr<ScanInfo>(table);
+  function.function_info = duckdb::make_shared_ptr<ScanInfo>(table, entry);
   function.get_multi_file_reader = SuperfileReading::Make;
   function.get_partition_stats = PartitionsOf;
+  function.get_bind_info = BindInfoOf;
   function.cardinality = CardinalityOf;
   function.statistics = StatisticsOf;
   function.statistics_extended = nullptr;
