@@ -6,6 +6,7 @@
 
 #include "duckdb/common/enums/join_type.hpp"
 #include "duckdb/common/enums/logical_operator_type.hpp"
+#include "duckdb/main/client_context.hpp"
 #include "duckdb/main/config.hpp"
 #include "duckdb/optimizer/optimizer_extension.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
@@ -18,7 +19,10 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_join.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "infino/sql/result_origins.h"
 #include "infino/sql/search_functions.h"
+#include "infino/sql/search_join.h"
+#include "infino/sql/statement_state.h"
 
 namespace infino::sql {
 namespace {
@@ -174,11 +178,16 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
 
 }  // namespace
 
-void RegisterPrefilter(duckdb::DatabaseInstance& database) {
+void RegisterSearchRules(duckdb::DatabaseInstance& database) {
   duckdb::OptimizerExtension extension;
-  extension.pre_optimize_function = [](duckdb::OptimizerExtensionInput& /*input*/,
+  extension.pre_optimize_function = [](duckdb::OptimizerExtensionInput& input,
                                        duckdb::unique_ptr<LogicalOperator>& plan) {
+    const auto statement =
+        input.context.registered_state->Get<StatementState>(StatementState::kKey);
+    if (statement == nullptr) return;  // One of the database's own making.
+    statement->SetOrigins(OriginsOf(*plan));
     Follow(*plan, {});
+    RemoveSelfJoins(plan);
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));
 }

@@ -12,7 +12,7 @@ namespace infino::sql {
 /// limit, an aggregate, a window, an outer join or a common table expression: what a filter means
 /// there is not what it would mean below. What of its conjuncts speaks of a search's stored columns
 /// alone, and gives the same for the same row each time, becomes a condition of the search. The
-/// filter stays, and checks again.
-void RegisterPrefilter(duckdb::DatabaseInstance& database);
+/// filter stays, and checks again. Then RemoveSelfJoins runs.
+void RegisterSearchRules(duckdb::DatabaseInstance& database);
 
 }  // namespace infino::sql
