@@ -128,17 +128,32 @@ void FollowProjection(LogicalOperator& op, const Conjuncts& conjuncts) {
   Follow(*op.children[0], below);
 }
 
-/// Rows of both sides of an inner join, and of the left side where the join only marks them, come
-/// through as they are.
+/// Whether the rows of a join's left side come through as they are, or not at all.
+bool KeepsLeft(duckdb::JoinType type) {
+  switch (type) {
+    case duckdb::JoinType::INNER:
+    case duckdb::JoinType::LEFT:
+    case duckdb::JoinType::SEMI:
+    case duckdb::JoinType::ANTI:
+    case duckdb::JoinType::MARK:
+    case duckdb::JoinType::SINGLE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The right side of a join that is run once a row of the left one sees other rows each time.
 void FollowJoin(LogicalOperator& op, const Conjuncts& conjuncts) {
   static const Conjuncts kNone;
   const duckdb::JoinType type = op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT
                                     ? duckdb::JoinType::INNER
                                     : op.Cast<duckdb::LogicalJoin>().join_type;
-  const bool keeps_left = type == duckdb::JoinType::INNER || type == duckdb::JoinType::MARK ||
-                          type == duckdb::JoinType::SINGLE;
-  Follow(*op.children[0], keeps_left ? conjuncts : kNone);
-  Follow(*op.children[1], type == duckdb::JoinType::INNER ? conjuncts : kNone);
+  const bool is_plain = op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
+                        op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
+                        op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
+  Follow(*op.children[0], KeepsLeft(type) ? conjuncts : kNone);
+  Follow(*op.children[1], is_plain && type == duckdb::JoinType::INNER ? conjuncts : kNone);
 }
 
 void TakeConditions(LogicalOperator& op, const Conjuncts& conjuncts) {
@@ -165,6 +180,8 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
       return Follow(*op.children[0], conjuncts);
     case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
     case LogicalOperatorType::LOGICAL_ANY_JOIN:
+    case LogicalOperatorType::LOGICAL_DELIM_JOIN:
+    case LogicalOperatorType::LOGICAL_DEPENDENT_JOIN:
     case LogicalOperatorType::LOGICAL_CROSS_PRODUCT:
       return FollowJoin(op, conjuncts);
     case LogicalOperatorType::LOGICAL_GET:

@@ -231,7 +231,8 @@ duckdb::unique_ptr<duckdb::FunctionData> BindSuperfiles(ClientContext& context,
   function.function_info = duckdb::make_shared_ptr<ScanInfo>(table, entry);
   function.get_multi_file_reader = SuperfileReading::Make;
   duckdb::vector<duckdb::Value> inputs = {duckdb::Value("")};
-  duckdb::named_parameter_map_t named;
+  // Parquet's bounds leave NaN out, which is greater than all numbers.
+  duckdb::named_parameter_map_t named = {{"can_have_nan", duckdb::Value::BOOLEAN(true)}};
   duckdb::vector<duckdb::LogicalType> input_types;
   duckdb::vector<duckdb::string> input_names;
   const duckdb::TableFunctionRef reference;
