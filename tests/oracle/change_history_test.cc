@@ -73,11 +73,11 @@ class Model {
         return told.matched == matched && told.tombstoned == matched;
       }
       case Change::Kind::kUpdate: {
-        // The given rows have the numbers of those that they replace.
+        // All given rows match, so which one replaces which does not show.
         const uint64_t matched = CountOf(change.predicate);
-        for (auto& [row, text] : rows_) {
-          if (HoldsFor(change.predicate, row)) text = change.text;
-        }
+        std::erase_if(rows_,
+                      [&](const auto& row) { return HoldsFor(change.predicate, row.first); });
+        for (const int64_t row : change.rows) rows_[row] = change.text;
         return told.matched == matched && matched == change.rows.size();
       }
       case Change::Kind::kUpsert: {
@@ -175,7 +175,7 @@ class History {
   [[nodiscard]] size_t change_count() const { return changes_.size(); }
 
  private:
-  static constexpr int64_t kKeys = 60;
+  static constexpr int64_t kKeys = 24;
 
   Change Draw(Random& random) {
     Change change;
