@@ -31,6 +31,7 @@
 #include "infino/table.h"
 #include "support/builders.h"
 #include "support/matchers.h"
+#include "support/predicate_connection.h"
 #include "support/row_predicates.h"
 #include "support/seed.h"
 #include "support/temporary_folder.h"

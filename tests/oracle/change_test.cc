@@ -28,7 +28,7 @@
 #include "infino/table.h"
 #include "support/builders.h"
 #include "support/matchers.h"
-#include "support/row_predicates.h"
+#include "support/predicate_connection.h"
 #include "support/seed.h"
 
 namespace infino {

@@ -27,6 +27,7 @@
 #include "oracle/vector_exam.h"
 #include "support/builders.h"
 #include "support/matchers.h"
+#include "support/predicate_connection.h"
 #include "support/random_table.h"
 #include "support/reference_search.h"
 #include "support/row_predicates.h"

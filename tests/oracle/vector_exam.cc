@@ -24,8 +24,8 @@
 #include "infino/table.h"
 #include "support/builders.h"
 #include "support/matchers.h"
+#include "support/predicate_connection.h"
 #include "support/random_vectors.h"
-#include "support/row_predicates.h"
 #include "support/seed.h"
 
 namespace infino {

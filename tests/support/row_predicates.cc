@@ -14,11 +14,7 @@
 #include <arrow/result.h>
 #include <arrow/table.h>
 
-#include "infino/catalog/connect_to_store.h"
-#include "infino/catalog/session.h"
-#include "infino/common/clock.h"
 #include "infino/common/ids.h"
-#include "infino/common/random.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
 #include "infino/manifest/manifest.h"
@@ -85,17 +81,6 @@ class RowPredicates final : public RowSelector {
 
 std::shared_ptr<RowSelector> MakeRowPredicates() {
   return std::make_shared<RowPredicates>();
-}
-
-std::shared_ptr<Connection> ConnectWithPredicates(const std::shared_ptr<ObjectStore>& store,
-                                                  const ConnectOptions& options) {
-  const PartsSource source = [store]() -> arrow::Result<RuntimeParts> {
-    return RuntimeParts{.store = store,
-                        .clock = SystemClock(),
-                        .random = Random::FromSystem(),
-                        .row_selector = MakeRowPredicates()};
-  };
-  return ConnectToStore("test://", source, options).ValueOrDie();
 }
 
 bool HoldsFor(const std::string& predicate, int64_t row) {

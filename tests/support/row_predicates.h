@@ -4,10 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "infino/connection.h"
-#include "infino/options.h"
 #include "infino/query/row_selector.h"
-#include "infino/storage/object_store.h"
 
 namespace infino {
 
@@ -15,10 +12,6 @@ namespace infino {
 /// Its predicates are "true", "row = N", "row < N", "row >= N" and "row % M = N", numbers in
 /// decimal; anything else is kInvalidArgument.
 [[nodiscard]] std::shared_ptr<RowSelector> MakeRowPredicates();
-
-/// A connection to the tables in `store` whose predicates those are.
-[[nodiscard]] std::shared_ptr<Connection> ConnectWithPredicates(
-    const std::shared_ptr<ObjectStore>& store, const ConnectOptions& options = {});
 
 /// Whether such a predicate is true. REQUIRES: it is one.
 [[nodiscard]] bool HoldsFor(const std::string& predicate, int64_t row);
