@@ -65,7 +65,11 @@ class Table {
 
   /// Adds all rows of `rows` as one commit, durable on return; nothing if it fails, except with
   /// kCommitUnknown. Columns are matched by name, in any order; a missing nullable column is null;
-  /// an unknown or mistyped one is kInvalidArgument, and so is a null where the schema forbids it.
+  /// a mistyped one is kInvalidArgument, and so is a null where the schema forbids it. A column
+  /// that the table does not have is added to it in the same commit, as a nullable one of its type
+  /// (but for columns of type null, which are left out); with ConnectOptions::strict_schema it is
+  /// kInvalidArgument. An append that was on its way while the schema changed is kConflict if its
+  /// rows don't fit the new one.
   /// Types are converted only where nothing is lost. Memory stays within ConnectOptions however
   /// long the stream is. A stream without rows commits nothing.
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(

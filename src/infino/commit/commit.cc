@@ -81,6 +81,10 @@ class Commit {
 arrow::Result<uint64_t> Commit::Run() {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const Snapshot> base, target_->loader->Current(*stop_));
   for (int64_t lost_count = 1;; ++lost_count) {
+    if (request_.adapt != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(const bool changes, request_.adapt(*base, &request_.change));
+      if (!changes) return base->version();
+    }
     ARROW_ASSIGN_OR_RAISE(const uint64_t version, Try(*base));
     if (version != 0) return version;
     ARROW_RETURN_NOT_OK(Pause(lost_count));

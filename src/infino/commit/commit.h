@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ struct CommitRequest {
   /// All added superfiles, those in `unstaged` included.
   std::vector<WrittenSuperfile> written;
 
+  /// Fits the change to the version it is applied to, before each try; false: there is nothing to
+  /// do any more, and nothing is published. Null: the change fits every version.
+  std::function<arrow::Result<bool>(const Snapshot& base, ManifestChange* change)> adapt = nullptr;
+
   /// When the first superfile of the change may have been staged, by Clock::Monotonic. A commit
   /// that got too old for its objects to be safe from garbage collection gives up.
   std::chrono::nanoseconds started{};
@@ -43,7 +48,8 @@ struct CommitRequest {
 /// Publishes `request` as one version and returns that version's number: applies the change to the
 /// newest version, stages what is left, verifies, swaps; after a lost swap does so again on the new
 /// version, sending superfiles only once, with growing random pauses until
-/// WriterEnvironment::commit_timeout_ms. The loader then has the new version.
+/// WriterEnvironment::commit_timeout_ms. The loader then has the new version. A change that its
+/// `adapt` finds made already publishes nothing; the number is that of the version it was found in.
 ///
 /// Fails with kConflict when the time is up or the change doesn't fit any more, kNotFound once the
 /// table is dropped, kCommitUnknown when the store never answered the swap; kCancelled only while

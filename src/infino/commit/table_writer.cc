@@ -15,9 +15,13 @@
 #include "infino/commit/build_pipeline.h"
 #include "infino/commit/commit.h"
 #include "infino/commit/row_ids.h"
+#include "infino/commit/schema_growth.h"
 #include "infino/commit/turn_queue.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
+#include "infino/manifest/manifest_change.h"
+#include "infino/options.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
@@ -55,6 +59,9 @@ class QueueingTableWriter final : public TableWriter {
   arrow::Result<AppendResult> Append(std::shared_ptr<arrow::RecordBatchReader> rows,
                                      const AppendOptions& options) override;
 
+  arrow::Result<TableSchema> ChangeSchema(const SchemaChange& change,
+                                          const StopCondition& stop) override;
+
  private:
   const WriterEnvironment environment_;
   const std::string folder_;
@@ -72,10 +79,18 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const Snapshot> snapshot,
                         loader_->Current(options.stop));
   const RowId first_id = ids_.Begin();
-  ARROW_ASSIGN_OR_RAISE(
-      BuiltAppend built,
-      BuildSuperfiles(environment_, {.folder = folder_, .base = snapshot, .first_id = first_id},
-                      rows.get(), options));
+  TableSchema schema = snapshot->root.schema;
+  if (!environment_.strict_schema) {
+    ARROW_ASSIGN_OR_RAISE(schema, GrowSchema(schema, *rows->schema()));
+  }
+  ARROW_ASSIGN_OR_RAISE(BuiltAppend built,
+                        BuildSuperfiles(environment_,
+                                        {.folder = folder_,
+                                         .base = snapshot,
+                                         .schema = schema,
+                                         .first_id = first_id,
+                                         .strict_schema = environment_.strict_schema},
+                                        rows.get(), options));
   AppendResult result{.rows = built.row_count,
                       .superfiles = built.superfiles.size(),
                       .bytes = 0,
@@ -86,9 +101,34 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
     result.bytes += static_cast<uint64_t>(file.superfile.entry.size_bytes);
   }
   const CommitTarget target{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()};
-  ARROW_ASSIGN_OR_RAISE(
-      result.version,
-      CommitChange(environment_, target, RequestOf(std::move(built), started), options.stop));
+  CommitRequest request = RequestOf(std::move(built), started);
+  request.adapt = [&schema](const Snapshot& base, ManifestChange* change) -> arrow::Result<bool> {
+    ARROW_ASSIGN_OR_RAISE(change->schema, SchemaForFiles(base.root.schema, schema));
+    return true;
+  };
+  ARROW_ASSIGN_OR_RAISE(result.version,
+                        CommitChange(environment_, target, std::move(request), options.stop));
+  return result;
+}
+
+arrow::Result<TableSchema> QueueingTableWriter::ChangeSchema(const SchemaChange& change,
+                                                             const StopCondition& stop) {
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(stop));
+  CommitRequest request;
+  request.started = environment_.clock->Monotonic();
+  request.change.operation = "schema";
+  TableSchema result;
+  request.adapt = [&](const Snapshot& base, ManifestChange* applied) -> arrow::Result<bool> {
+    result = base.root.schema;
+    const bool has_superfiles = base.root.totals.superfile_count > 0;
+    ARROW_ASSIGN_OR_RAISE(applied->schema, change(base.root.schema, has_superfiles));
+    if (applied->schema) result = *applied->schema;
+    return applied->schema.has_value();
+  };
+  // What changes nothing is answered from the newest version, too.
+  ARROW_RETURN_NOT_OK(loader_->Newest(stop).status());
+  const CommitTarget target{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()};
+  ARROW_RETURN_NOT_OK(CommitChange(environment_, target, std::move(request), stop).status());
   return result;
 }
 

@@ -107,7 +107,10 @@ arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
                           const std::string& folder, TermFilterCache* filters,
                           const StopCondition& stop) {
   plan.entries.reserve(snapshot.files.size());
-  for (const Snapshot::File& file : snapshot.files) plan.entries.push_back(file.entry);
+  // Files from before the column have no index of it: all of their rows are null.
+  for (const Snapshot::File& file : snapshot.files) {
+    if (HasTextIndex(*file.entry, plan.field_id)) plan.entries.push_back(file.entry);
+  }
   if (!plan.query.empty()) {
     const TermNeeds needs(plan.query, ranked);
     Prune(plan, needs, nullptr);

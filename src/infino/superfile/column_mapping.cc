@@ -1,9 +1,10 @@
 #include "infino/superfile/column_mapping.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -45,31 +46,35 @@ arrow::Result<MappedColumn> Map(const SuperfileReader& superfile, int32_t field_
 
 }  // namespace
 
-arrow::Result<MappedColumn> MapColumn(const SuperfileReader& superfile, int32_t field_id,
-                                      const std::shared_ptr<arrow::Field>& declared) {
-  const arrow::FieldVector& fields = superfile.file_schema()->fields();
-  const auto found = std::ranges::find_if(
-      fields, [&](const auto& field) { return FieldIdOf(*field) == field_id; });
-  return Map(superfile, field_id, declared,
-             found == fields.end() ? -1 : static_cast<int>(found - fields.begin()));
-}
-
 arrow::Result<std::vector<MappedColumn>> MapColumns(const SuperfileReader& superfile,
-                                                    const TableSchema& schema) {
+                                                    std::span<const int32_t> field_ids,
+                                                    const arrow::FieldVector& declared) {
   std::unordered_map<int32_t, int> ordinals;
   for (int i = 0; i < superfile.file_schema()->num_fields(); ++i) {
     const std::optional<int32_t> field_id = FieldIdOf(*superfile.file_schema()->field(i));
     if (field_id) ordinals.emplace(*field_id, i);
   }
   std::vector<MappedColumn> columns;
-  for (const TableColumn& column : schema.columns) {
-    if (!column.stored()) continue;
-    const auto found = ordinals.find(column.field_id);
-    ARROW_ASSIGN_OR_RAISE(MappedColumn mapped, Map(superfile, column.field_id, column.field,
+  columns.reserve(field_ids.size());
+  for (size_t i = 0; i < field_ids.size(); ++i) {
+    const auto found = ordinals.find(field_ids[i]);
+    ARROW_ASSIGN_OR_RAISE(MappedColumn mapped, Map(superfile, field_ids[i], declared[i],
                                                    found == ordinals.end() ? -1 : found->second));
     columns.push_back(std::move(mapped));
   }
   return columns;
+}
+
+arrow::Result<std::vector<MappedColumn>> MapColumns(const SuperfileReader& superfile,
+                                                    const TableSchema& schema) {
+  std::vector<int32_t> field_ids;
+  arrow::FieldVector declared;
+  for (const TableColumn& column : schema.columns) {
+    if (!column.stored()) continue;
+    field_ids.push_back(column.field_id);
+    declared.push_back(column.field);
+  }
+  return MapColumns(superfile, field_ids, declared);
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> AsDeclared(const MappedColumn& column,

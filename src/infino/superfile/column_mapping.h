@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <arrow/array/array_base.h>
@@ -35,13 +36,14 @@ struct MappedColumn {
   }
 };
 
-/// Finds one column. kCorrupt, naming the file and the column, if the file's type can't become the
-/// declared one (widening.h), or the column may not be null and is not in the file.
-[[nodiscard]] arrow::Result<MappedColumn> MapColumn(const SuperfileReader& superfile,
-                                                    int32_t field_id,
-                                                    const std::shared_ptr<arrow::Field>& declared);
+/// Finds columns by field id; `declared` has a field for each. kCorrupt, naming the file and the
+/// column, if the file's type can't become the declared one (widening.h), or the column may not be
+/// null and is not in the file.
+[[nodiscard]] arrow::Result<std::vector<MappedColumn>> MapColumns(
+    const SuperfileReader& superfile, std::span<const int32_t> field_ids,
+    const arrow::FieldVector& declared);
 
-/// Finds all stored columns of `schema`, in its order, without `_id`. Fails as MapColumn.
+/// Finds all stored columns of `schema`, in its order, without `_id`.
 [[nodiscard]] arrow::Result<std::vector<MappedColumn>> MapColumns(const SuperfileReader& superfile,
                                                                   const TableSchema& schema);
 
