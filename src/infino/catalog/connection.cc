@@ -202,6 +202,10 @@ class TableConnection final : public Connection {
       return MakeError(ErrorKind::kConflict, "there is no such table to have the expected " +
                                                  std::to_string(*expected_schema_id));
     }
+    if (patch.fields.empty()) {
+      return MakeError(ErrorKind::kNotFound,
+                       "there is no such table, and the patch has no fields to create it with");
+    }
     ARROW_ASSIGN_OR_RAISE(TableSchema schema, SchemaFromPatch(patch, *runtime.writing().random));
     ARROW_RETURN_NOT_OK(Create(runtime, name, schema).status());
     return schema;

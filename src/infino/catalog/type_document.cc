@@ -18,6 +18,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/checked_cast.h>
 
 #include "infino/catalog/document_fields.h"

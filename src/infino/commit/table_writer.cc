@@ -113,7 +113,7 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
 
 arrow::Result<TableSchema> QueueingTableWriter::ChangeSchema(const SchemaChange& change,
                                                              const StopCondition& stop) {
-  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(stop));
+  // An append that is under way may take long, and fits itself to the schema in the end.
   CommitRequest request;
   request.started = environment_.clock->Monotonic();
   request.change.operation = "schema";

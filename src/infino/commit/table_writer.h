@@ -42,7 +42,7 @@ using SchemaChange = std::function<arrow::Result<std::optional<TableSchema>>(
     const TableSchema& schema, bool has_superfiles)>;
 
 /// Turns rows into commits of one table: builds superfiles in parallel within the memory budget,
-/// stages them, and publishes them as one version. Thread-safe: calls queue up.
+/// stages them, and publishes them as one version. Thread-safe: appends queue up.
 class TableWriter {
  public:
   /// `folder` is the table's. `loader` and `pointer` are the handle's own.
@@ -56,7 +56,8 @@ class TableWriter {
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(
       std::shared_ptr<arrow::RecordBatchReader> rows, const AppendOptions& options) = 0;
 
-  /// Publishes what `change` makes of the newest schema as one version; it is asked again when
+  /// Publishes what `change` makes of the newest schema as one version, without waiting for appends
+  /// that are under way; it is asked again when
   /// another commit comes first, and its failures are the call's. Returns the schema that is then
   /// the table's. The schema's id must be one more than that of the one it was made of.
   [[nodiscard]] virtual arrow::Result<TableSchema> ChangeSchema(const SchemaChange& change,

@@ -139,6 +139,13 @@ TEST_F(SchemaRaces, AnAppendFollowsARenamedAndWidenedColumn) {
   ExpectValues("m", arrow::int64(), "[7]");
 }
 
+TEST_F(SchemaRaces, AChangeDoesNotWaitForAnAppendOfTheSameConnection) {
+  INFINO_ASSERT_OK(AppendWhile({All(), {"n", arrow::int32(), "[7]"}}, [&] {
+    MustSucceed(here_->EvolveSchema("t", R"({"fields": [{"name": "n", "type": "f64"}]})").status());
+  }));
+  ExpectValues("n", arrow::float64(), "[7]");
+}
+
 TEST_F(SchemaRaces, AppendsThatAddOneColumnShareIt) {
   INFINO_ASSERT_OK(AppendWhile({All(), {"new", arrow::int64(), "[1]"}}, [&] {
     MustSucceed(
@@ -281,6 +288,8 @@ TEST_F(SchemaRaces, APatchThatChangesNothingCommitsNothing) {
   EXPECT_EQ(after.version, before.version);
   EXPECT_THAT(here_->GetSchemaDocument("nope"), IsError(ErrorKind::kNotFound));
   EXPECT_THAT(here_->EvolveSchema("nope", "{}", 1), IsError(ErrorKind::kConflict));
+  EXPECT_THAT(here_->EvolveSchema("nope", "{}"), IsError(ErrorKind::kNotFound));
+  EXPECT_THAT(here_->ListTables(), HasValue(ElementsAre("t")));
 }
 
 TEST_F(SchemaRaces, StrictConnectionsRefuseUnknownColumns) {
