@@ -17,6 +17,17 @@
 
 namespace infino {
 
+/// An SQL statement and the values of its parameters.
+struct SqlRequest {
+  std::string sql;
+
+  /// One row, whose columns are named as the parameters: "1", "2", … for ? and $1, `name` for
+  /// $name. Null: none.
+  std::shared_ptr<arrow::RecordBatch> parameters = nullptr;
+
+  StopCondition stop = {};
+};
+
 /// The tables under one URI. All functions block and are thread-safe. A handle that is used in a
 /// forked child starts new threads and forgets the parent's.
 class Connection {
@@ -55,6 +66,13 @@ class Connection {
 
   /// All names in byte order, read from the store each time.
   [[nodiscard]] virtual arrow::Result<std::vector<std::string>> ListTables() = 0;
+
+  /// Runs one reading SQL statement over the tables, all of one moment, to its end: DuckDB's
+  /// dialect, with the searches as table functions (docs/sql.md). Columns of the result are
+  /// nullable. kInvalidArgument for anything wrong in the statement, and for one that would write,
+  /// or reach a file, the network or a setting.
+  [[nodiscard]] virtual arrow::Result<std::shared_ptr<arrow::Table>> QuerySql(
+      const SqlRequest& request) = 0;
 
   [[nodiscard]] virtual const std::string& uri() const = 0;
 };

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <arrow/util/decimal.h>
+
 #include "infino/options.h"
 
 namespace infino {
@@ -35,6 +37,10 @@ struct TextSearchRequest {
   std::optional<double> k1 = std::nullopt;
   std::optional<double> b = std::nullopt;
 
+  /// A condition in SQL over the stored columns and `_id`, as in a WHERE clause; only rows for
+  /// which it is true are found. Scores stay those of the whole table. Empty: none.
+  std::string where = {};
+
   StopCondition stop = {};
 };
 
@@ -47,6 +53,8 @@ struct MatchRequest {
   /// As in TextSearchRequest; `score` is 0 for every row.
   std::optional<std::vector<std::string>> projection = std::nullopt;
 
+  std::string where = {};  ///< As in TextSearchRequest.
+
   StopCondition stop = {};
 };
 
@@ -57,6 +65,8 @@ struct ExactMatchRequest {
 
   /// As in MatchRequest.
   std::optional<std::vector<std::string>> projection = std::nullopt;
+
+  std::string where = {};  ///< As in TextSearchRequest.
 
   StopCondition stop = {};
 };
@@ -97,6 +107,8 @@ struct VectorSearchRequest {
   /// Whether a first column `query`, uint32, tells which of the queries found the row.
   bool number_queries = false;
 
+  std::string where = {};  ///< As in TextSearchRequest.
+
   StopCondition stop = {};
 };
 
@@ -122,6 +134,20 @@ struct HybridSearchRequest {
   /// As in TextSearchRequest; `score` is the fused one: the sum of weight / (60 + rank).
   std::optional<std::vector<std::string>> projection = std::nullopt;
 
+  std::string where = {};  ///< As in TextSearchRequest.
+
+  StopCondition stop = {};
+};
+
+/// Rows by their `_id`.
+struct GetRequest {
+  /// In the order of the result. Those that the table has not, or no more, are left out; one that
+  /// is given twice comes twice.
+  std::vector<arrow::Decimal128> ids = {};
+
+  /// Columns of the result, in this order; `_id` is legal. Unset: `_id` and all stored columns.
+  std::optional<std::vector<std::string>> projection = std::nullopt;
+
   StopCondition stop = {};
 };
 
@@ -130,6 +156,7 @@ struct CountRequest {
   std::string column = {};
   std::string query = {};
   MatchMode mode = MatchMode::kOr;
+  std::string where = {};  ///< As in TextSearchRequest.
   StopCondition stop = {};
 };
 

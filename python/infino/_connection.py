@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from ._arguments import (
     text,
 )
 from ._errors import InvalidInputError, InvalidNameError
+from ._parameters import parameters_capsule
 from ._index_spec import IndexSpec
 from ._table import Table
 
@@ -89,6 +90,17 @@ class Connection:
             return json.loads(self._native.evolve_schema(name, document, expected_schema_id))
         except InvalidInputError as error:
             raise _name_error(error) from None
+
+    def query_sql(
+        self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> pa.Table:
+        """Runs one reading SQL statement over the tables, in DuckDB's dialect, with the searches as
+        table functions. `params` are the values of ? or $1 (a sequence) or of $name (a mapping).
+        ValueError for anything wrong in the statement, or one that would write."""
+        parameters = None if params is None else parameters_capsule(params)
+        return pa.RecordBatchReader._import_from_c_capsule(
+            self._native.query_sql(text("sql", sql), parameters)
+        ).read_all()
 
     def create_database(self) -> None:
         """Does nothing: a folder or bucket needs no creating. For programs that call it."""

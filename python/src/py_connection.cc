@@ -60,6 +60,16 @@ std::string EvolveSchema(const PyConnection& self, const std::string& name,
   return Unlocked([&] { return self.connection->EvolveSchema(name, patch, expected_schema_id); });
 }
 
+/// `parameters` is an "arrow_array_stream" capsule of one row, or None.
+nb::object QuerySql(const PyConnection& self, std::string sql, const nb::object& parameters) {
+  SqlRequest request{.sql = std::move(sql), .stop = SignalCheck()};
+  if (!parameters.is_none()) {
+    const auto rows = StreamFromCapsule(parameters);
+    RaiseUnlessOk(rows->ReadNext(&request.parameters));
+  }
+  return CapsuleOf(Unlocked([&] { return self.connection->QuerySql(request); }));
+}
+
 std::vector<std::string> ListTables(const PyConnection& self) {
   return Unlocked([&] { return self.connection->ListTables(); });
 }
@@ -129,6 +139,7 @@ void BindConnection(nb::module_& module) {
       .def("schema_document", &SchemaDocument, nb::arg("name"))
       .def("evolve_schema", &EvolveSchema, nb::arg("name"), nb::arg("patch"),
            nb::arg("expected_schema_id").none())
+      .def("query_sql", &QuerySql, nb::arg("sql"), nb::arg("parameters").none())
       .def_prop_ro("uri", [](const PyConnection& self) { return self.connection->uri(); });
 
   module.def("connect", &ConnectTo, nb::arg("uri"), nb::arg("options"));

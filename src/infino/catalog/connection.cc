@@ -31,6 +31,7 @@
 #include "infino/error.h"
 #include "infino/index_spec.h"
 #include "infino/options.h"
+#include "infino/sql/sql_engine.h"
 #include "infino/storage/object_store.h"
 #include "infino/storage/store_registry.h"
 #include "infino/superfile/table_schema.h"
@@ -148,6 +149,13 @@ class TableConnection final : public Connection {
     names.reserve(content.tables.size());
     for (const auto& [name, folder] : content.tables) names.push_back(name);
     return names;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Table>> QuerySql(const SqlRequest& request) override {
+    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<sql::SqlEngine> engine, runtime->Sql());
+    return engine->Query(
+        {.text = request.sql, .parameters = request.parameters, .stop = request.stop});
   }
 
   [[nodiscard]] const std::string& uri() const override { return session_->uri(); }

@@ -19,6 +19,7 @@
 #include "infino/index_spec.h"
 #include "infino/manifest/manifest.h"
 #include "infino/options.h"
+#include "infino/query/get_executor.h"
 #include "infino/query/text_executor.h"
 #include "infino/query/vector_executor.h"
 #include "infino/search.h"
@@ -72,6 +73,30 @@ class TableHandle final : public Table {
     return Explain(*runtime, *table, result.status());
   }
 
+  arrow::Result<ChangeResult> Delete(const std::string& predicate,
+                                     const ChangeOptions& options) override {
+    return Change([&](TableWriter& writer) { return writer.Delete(predicate, options); });
+  }
+
+  arrow::Result<ChangeResult> Update(const std::string& predicate,
+                                     std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const ChangeOptions& options) override {
+    return Change(
+        [&](TableWriter& writer) { return writer.Update(predicate, std::move(rows), options); });
+  }
+
+  arrow::Result<ChangeResult> Upsert(std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const std::string& on, const ChangeOptions& options) override {
+    return Change([&](TableWriter& writer) { return writer.Upsert(std::move(rows), on, options); });
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Table>> Get(const GetRequest& request) override {
+    using Rows = std::shared_ptr<arrow::Table>;
+    return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
+      return GetRows(runtime.querying(), snapshot, folder_, request);
+    });
+  }
+
   arrow::Result<std::shared_ptr<arrow::Table>> Search(const TextSearchRequest& request) override {
     using Rows = std::shared_ptr<arrow::Table>;
     return Read<Rows>(request.stop, [&](const Runtime& runtime, const Snapshot& snapshot) {
@@ -117,6 +142,16 @@ class TableHandle final : public Table {
   }
 
  private:
+  /// Makes a change through the table's writer.
+  template <typename Call>
+  arrow::Result<ChangeResult> Change(const Call& change) {
+    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
+    const std::shared_ptr<OpenedTable> table = runtime->Table(folder_);
+    arrow::Result<ChangeResult> result = change(*table->writer);
+    if (result.ok()) return result;
+    return Explain(*runtime, *table, result.status());
+  }
+
   /// Runs `read` on the newest version that may be seen.
   template <typename T, typename Call>
   arrow::Result<T> Read(const StopCondition& stop, const Call& read) {

@@ -1,9 +1,11 @@
 #include "infino/commit/append_builder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +17,12 @@
 #include <arrow/type.h>
 
 #include "infino/commit/build_pipeline.h"
+#include "infino/commit/commit.h"
 #include "infino/commit/row_coercion.h"
 #include "infino/commit/row_slices.h"
 #include "infino/commit/table_writer.h"
 #include "infino/commit/vector_training.h"
+#include "infino/common/ids.h"
 #include "infino/common/wait.h"
 #include "infino/common/work_pool.h"
 #include "infino/error.h"
@@ -120,6 +124,7 @@ class AppendBuilder {
 
  private:
   arrow::Status Take(std::shared_ptr<arrow::RecordBatch> batch);
+  arrow::Status GiveIds(RowSlice& slice) const;
   arrow::Status Match(const std::shared_ptr<arrow::Schema>& input);
   arrow::Status DealOut();
   int ChooseLane();
@@ -182,7 +187,7 @@ arrow::Status AppendBuilder::Take(std::shared_ptr<arrow::RecordBatch> batch) {
   for (RowSlice& slice : slices) {
     slice.coercion = coercion_;
     slice.first_row = row_count_;
-    slice.first_id = destination_.first_id.Plus(row_count_);
+    ARROW_RETURN_NOT_OK(GiveIds(slice));
     row_count_ += static_cast<uint64_t>(slice.rows->num_rows());
     pending_rows_ += slice.rows->num_rows();
     pending_bytes_ += slice.size_bytes;
@@ -195,6 +200,20 @@ arrow::Status AppendBuilder::Take(std::shared_ptr<arrow::RecordBatch> batch) {
     ARROW_RETURN_NOT_OK(CheckStop(options_.stop));
     ARROW_RETURN_NOT_OK(DealOut());
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status AppendBuilder::GiveIds(RowSlice& slice) const {
+  if (destination_.ids == nullptr) {
+    slice.first_id = destination_.first_id.Plus(row_count_);
+    return arrow::Status::OK();
+  }
+  const std::span<const RowId> left = std::span(*destination_.ids).subspan(row_count_);
+  const auto count = static_cast<size_t>(slice.rows->num_rows());
+  if (count > left.size()) {
+    return MakeError(ErrorKind::kInternal, "build superfiles: there are more rows than ids");
+  }
+  slice.ids = {destination_.ids, left.first(count)};
   return arrow::Status::OK();
 }
 
@@ -270,6 +289,23 @@ void AppendBuilder::ReportProgress() const {
 }
 
 }  // namespace
+
+CommitRequest RequestOf(BuiltAppend built, std::string operation,
+                        std::chrono::nanoseconds started) {
+  CommitRequest request;
+  request.started = started;
+  request.change.operation = std::move(operation);
+  request.change.points = std::move(built.points);
+  for (AppendedSuperfile& file : built.superfiles) {
+    request.written.push_back(
+        {.id = file.superfile.entry.id, .size_bytes = file.superfile.entry.size_bytes});
+    if (file.bytes != nullptr) {
+      request.unstaged.push_back({.path = std::move(file.path), .bytes = std::move(file.bytes)});
+    }
+    request.change.added.push_back(std::move(file.superfile));
+  }
+  return request;
+}
 
 arrow::Result<BuiltAppend> BuildSuperfiles(const WriterEnvironment& environment,
                                            AppendDestination destination,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <arrow/result.h>
 
 #include "infino/commit/build_pipeline.h"
+#include "infino/commit/commit.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/ids.h"
 #include "infino/manifest/points_codec.h"
@@ -24,6 +26,10 @@ struct AppendDestination {
   std::shared_ptr<const Snapshot> base;  ///< Its reference points.
   TableSchema schema;                    ///< The base's, and what the append adds behind it.
   RowId first_id;                        ///< Of the first row; the others follow one by one.
+
+  /// Instead of `first_id` the ids of all rows, ascending; as many as there are rows.
+  std::shared_ptr<const std::vector<RowId>> ids = nullptr;
+
   bool strict_schema = false;  ///< Whether unknown columns that hold only nulls are refused, too.
 };
 
@@ -33,6 +39,11 @@ struct BuiltAppend {
   std::vector<AppendedSuperfile> superfiles;
   std::vector<ReferencePoints> points;  ///< New ones that their codes are made with.
 };
+
+/// The commit that adds what was built; `operation` as in ManifestChange, `started` as in
+/// CommitRequest.
+[[nodiscard]] CommitRequest RequestOf(BuiltAppend built, std::string operation,
+                                      std::chrono::nanoseconds started);
 
 /// Reads `rows` to their end and builds superfiles of them.
 ///

@@ -56,7 +56,7 @@ class Commit {
         deadline_(environment.clock->Monotonic() + milliseconds(environment.commit_timeout_ms)) {}
 
   /// Tries until the change is published.
-  arrow::Result<uint64_t> Run();
+  arrow::Result<CommitOutcome> Run();
 
   /// Whether a swap that may have taken effect ended without a clear answer.
   [[nodiscard]] bool may_be_published() const { return may_be_published_; }
@@ -78,15 +78,15 @@ class Commit {
   bool may_be_published_ = false;
 };
 
-arrow::Result<uint64_t> Commit::Run() {
+arrow::Result<CommitOutcome> Commit::Run() {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const Snapshot> base, target_->loader->Current(*stop_));
   for (int64_t lost_count = 1;; ++lost_count) {
-    if (request_.adapt != nullptr) {
-      ARROW_ASSIGN_OR_RAISE(const bool changes, request_.adapt(*base, &request_.change));
-      if (!changes) return base->version();
+    if (request_.fit) {
+      ARROW_ASSIGN_OR_RAISE(const Fit fit, request_.fit(base, request_.change));
+      if (fit != Fit::kFits) return CommitOutcome{.fit = fit, .version = base->version()};
     }
     ARROW_ASSIGN_OR_RAISE(const uint64_t version, Try(*base));
-    if (version != 0) return version;
+    if (version != 0) return CommitOutcome{.fit = Fit::kFits, .version = version};
     ARROW_RETURN_NOT_OK(Pause(lost_count));
     ARROW_ASSIGN_OR_RAISE(base, target_->loader->Newest(*stop_));
   }
@@ -179,18 +179,19 @@ arrow::Status Commit::Pause(int64_t lost_count) {
 
 }  // namespace
 
-arrow::Result<uint64_t> CommitChange(const WriterEnvironment& environment,
-                                     const CommitTarget& target, CommitRequest request,
-                                     const StopCondition& stop) {
+arrow::Result<CommitOutcome> CommitChange(const WriterEnvironment& environment,
+                                          const CommitTarget& target, CommitRequest request,
+                                          const StopCondition& stop) {
   std::vector<std::string> paths;
   paths.reserve(request.written.size());
   for (const WrittenSuperfile& superfile : request.written) {
     paths.push_back(SuperfilePath(target.folder, superfile.id));
   }
   Commit commit(environment, target, std::move(request), stop);
-  arrow::Result<uint64_t> version = commit.Run();
-  if (!version.ok() && !commit.may_be_published()) Discard(*environment.store, paths);
-  return version;
+  arrow::Result<CommitOutcome> outcome = commit.Run();
+  const bool is_published = outcome.ok() ? outcome->fit == Fit::kFits : commit.may_be_published();
+  if (!is_published) Discard(*environment.store, paths);
+  return outcome;
 }
 
 }  // namespace infino

@@ -41,6 +41,7 @@ std::vector<RowSlice> SliceRows(const std::shared_ptr<arrow::RecordBatch>& rows,
     slices.push_back({.rows = count == row_count ? rows : rows->Slice(at, count),
                       .coercion = nullptr,
                       .first_id = {},
+                      .ids = {},
                       .first_row = 0,
                       .size_bytes = row_bytes * count});
   }

@@ -27,6 +27,7 @@ arrow::Status SuperfileLane::Add(const RowSlice& slice) {
     options_.id = random_->NextId<SuperfileId>();
     ARROW_ASSIGN_OR_RAISE(writer_, SuperfileWriter::Make(*schema_, options_));
   }
+  if (slice.ids.owner != nullptr) return writer_->Add(*rows, slice.ids.ids);
   return writer_->Add(*rows, slice.first_id);
 }
 

@@ -13,10 +13,14 @@
 
 #include "infino/commit/append_builder.h"
 #include "infino/commit/build_pipeline.h"
+#include "infino/commit/change_context.h"
 #include "infino/commit/commit.h"
+#include "infino/commit/delete_rows.h"
 #include "infino/commit/row_ids.h"
 #include "infino/commit/schema_growth.h"
 #include "infino/commit/turn_queue.h"
+#include "infino/commit/update_rows.h"
+#include "infino/commit/upsert_rows.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/manifest/manifest_change.h"
@@ -29,22 +33,6 @@
 namespace infino {
 namespace {
 
-CommitRequest RequestOf(BuiltAppend built, std::chrono::nanoseconds started) {
-  CommitRequest request;
-  request.started = started;
-  request.change.operation = "append";
-  request.change.points = std::move(built.points);
-  for (AppendedSuperfile& file : built.superfiles) {
-    request.written.push_back(
-        {.id = file.superfile.entry.id, .size_bytes = file.superfile.entry.size_bytes});
-    if (file.bytes != nullptr) {
-      request.unstaged.push_back({.path = std::move(file.path), .bytes = std::move(file.bytes)});
-    }
-    request.change.added.push_back(std::move(file.superfile));
-  }
-  return request;
-}
-
 class QueueingTableWriter final : public TableWriter {
  public:
   QueueingTableWriter(WriterEnvironment environment, std::string folder,
@@ -54,19 +42,30 @@ class QueueingTableWriter final : public TableWriter {
         folder_(std::move(folder)),
         loader_(std::move(loader)),
         pointer_(std::move(pointer)),
+        target_{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()},
         ids_(environment_.clock, environment_.random) {}
 
   arrow::Result<AppendResult> Append(std::shared_ptr<arrow::RecordBatchReader> rows,
                                      const AppendOptions& options) override;
+  arrow::Result<ChangeResult> Delete(const std::string& predicate,
+                                     const ChangeOptions& options) override;
+  arrow::Result<ChangeResult> Update(const std::string& predicate,
+                                     std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const ChangeOptions& options) override;
+  arrow::Result<ChangeResult> Upsert(std::shared_ptr<arrow::RecordBatchReader> rows,
+                                     const std::string& on, const ChangeOptions& options) override;
 
   arrow::Result<TableSchema> ChangeSchema(const SchemaChange& change,
                                           const StopCondition& stop) override;
 
  private:
+  [[nodiscard]] ChangeContext ContextOf(const ChangeOptions& options);
+
   const WriterEnvironment environment_;
   const std::string folder_;
   const std::shared_ptr<SnapshotLoader> loader_;
   const std::shared_ptr<const PointerStore> pointer_;
+  const CommitTarget target_;
   TurnQueue queue_;
   RowIdSource ids_;  ///< Used by whose turn it is.
 };
@@ -100,14 +99,15 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   for (const AppendedSuperfile& file : built.superfiles) {
     result.bytes += static_cast<uint64_t>(file.superfile.entry.size_bytes);
   }
-  const CommitTarget target{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()};
-  CommitRequest request = RequestOf(std::move(built), started);
-  request.adapt = [&schema](const Snapshot& base, ManifestChange* change) -> arrow::Result<bool> {
-    ARROW_ASSIGN_OR_RAISE(change->schema, SchemaForFiles(base.root.schema, schema));
-    return true;
+  CommitRequest request = RequestOf(std::move(built), "append", started);
+  request.fit = [&schema](const std::shared_ptr<const Snapshot>& base,
+                          ManifestChange& change) -> arrow::Result<Fit> {
+    ARROW_ASSIGN_OR_RAISE(change.schema, SchemaForFiles(base->root.schema, schema));
+    return Fit::kFits;
   };
-  ARROW_ASSIGN_OR_RAISE(result.version,
-                        CommitChange(environment_, target, std::move(request), options.stop));
+  ARROW_ASSIGN_OR_RAISE(const CommitOutcome outcome,
+                        CommitChange(environment_, target_, std::move(request), options.stop));
+  result.version = outcome.version;
   return result;
 }
 
@@ -118,18 +118,45 @@ arrow::Result<TableSchema> QueueingTableWriter::ChangeSchema(const SchemaChange&
   request.started = environment_.clock->Monotonic();
   request.change.operation = "schema";
   TableSchema result;
-  request.adapt = [&](const Snapshot& base, ManifestChange* applied) -> arrow::Result<bool> {
-    result = base.root.schema;
-    const bool has_superfiles = base.root.totals.superfile_count > 0;
-    ARROW_ASSIGN_OR_RAISE(applied->schema, change(base.root.schema, has_superfiles));
-    if (applied->schema) result = *applied->schema;
-    return applied->schema.has_value();
+  request.fit = [&](const std::shared_ptr<const Snapshot>& base,
+                    ManifestChange& applied) -> arrow::Result<Fit> {
+    result = base->root.schema;
+    const bool has_superfiles = base->root.totals.superfile_count > 0;
+    ARROW_ASSIGN_OR_RAISE(applied.schema, change(result, has_superfiles));
+    if (!applied.schema) return Fit::kNothingLeft;
+    result = *applied.schema;
+    return Fit::kFits;
   };
   // What changes nothing is answered from the newest version, too.
   ARROW_RETURN_NOT_OK(loader_->Newest(stop).status());
-  const CommitTarget target{.folder = folder_, .loader = loader_.get(), .pointer = pointer_.get()};
-  ARROW_RETURN_NOT_OK(CommitChange(environment_, target, std::move(request), stop).status());
+  ARROW_RETURN_NOT_OK(CommitChange(environment_, target_, std::move(request), stop).status());
   return result;
+}
+
+ChangeContext QueueingTableWriter::ContextOf(const ChangeOptions& options) {
+  return {.environment = &environment_, .target = &target_, .ids = &ids_, .stop = &options.stop};
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Delete(const std::string& predicate,
+                                                        const ChangeOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return DeleteRows(ContextOf(options), predicate);
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Update(
+    const std::string& predicate, std::shared_ptr<arrow::RecordBatchReader> rows,
+    const ChangeOptions& options) {
+  if (rows == nullptr) return MakeError(ErrorKind::kInvalidArgument, "update: there is no reader");
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return UpdateRows(ContextOf(options), predicate, *rows);
+}
+
+arrow::Result<ChangeResult> QueueingTableWriter::Upsert(
+    std::shared_ptr<arrow::RecordBatchReader> rows, const std::string& on,
+    const ChangeOptions& options) {
+  if (rows == nullptr) return MakeError(ErrorKind::kInvalidArgument, "upsert: there is no reader");
+  ARROW_ASSIGN_OR_RAISE(const TurnQueue::Turn turn, queue_.Take(options.stop));
+  return UpsertRows(ContextOf(options), on, *rows);
 }
 
 }  // namespace

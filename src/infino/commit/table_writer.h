@@ -14,6 +14,7 @@
 #include "infino/common/scratch.h"
 #include "infino/common/work_pool.h"
 #include "infino/options.h"
+#include "infino/query/query_environment.h"
 #include "infino/storage/object_store.h"
 #include "infino/superfile/table_schema.h"
 #include "infino/supertable/pointer.h"
@@ -33,7 +34,8 @@ struct WriterEnvironment {
   std::shared_ptr<ScratchSpace> scratch = nullptr;  ///< Null: an append uses memory only.
   int64_t commit_timeout_ms = 60'000;
   Compression compression = Compression::kZstd;
-  bool strict_schema = false;  ///< Whether an append may not add columns.
+  bool strict_schema = false;      ///< Whether an append may not add columns.
+  QueryEnvironment querying = {};  ///< For changes that look for rows first.
 };
 
 /// What a schema becomes, or nothing if it stays: then no version is published. `has_superfiles`
@@ -55,6 +57,16 @@ class TableWriter {
   /// As Table::Append.
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(
       std::shared_ptr<arrow::RecordBatchReader> rows, const AppendOptions& options) = 0;
+
+  /// As in Table.
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Delete(const std::string& predicate,
+                                                           const ChangeOptions& options) = 0;
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Update(
+      const std::string& predicate, std::shared_ptr<arrow::RecordBatchReader> rows,
+      const ChangeOptions& options) = 0;
+  [[nodiscard]] virtual arrow::Result<ChangeResult> Upsert(
+      std::shared_ptr<arrow::RecordBatchReader> rows, const std::string& on,
+      const ChangeOptions& options) = 0;
 
   /// Publishes what `change` makes of the newest schema as one version, without waiting for appends
   /// that are under way; it is asked again when

@@ -31,8 +31,8 @@ arrow::Result<TurnQueue::Turn> TurnQueue::Take(const StopCondition& stop) {
     ForgetParent();
     if (!tickets_.empty() && owner_ == std::this_thread::get_id()) {
       return MakeError(ErrorKind::kInvalidArgument,
-                       "this thread is appending to the table already: the rows' source can't "
-                       "append to the table it feeds");
+                       "this thread is changing the table already: the rows' source can't change "
+                       "the table it feeds");
     }
     ticket.number = ++last_number_;
     tickets_.push_back(ticket);

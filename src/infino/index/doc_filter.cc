@@ -55,6 +55,10 @@ void DocFilter::Retain(const RowBitmap& docs) {
   words_ = std::move(kept);
 }
 
+void DocFilter::Retain(const DocFilter& docs) {
+  for (uint32_t word = 0; word < words_.size(); ++word) words_[word] &= docs.Word(word);
+}
+
 bool DocFilter::Passes(DocId doc) const {
   return ((Word(doc / kWordBits) >> (doc % kWordBits)) & 1) != 0;
 }

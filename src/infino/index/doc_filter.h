@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,18 @@ class DocFilter {
 
   /// Shuts out all documents that are not in `docs`: those that a predicate selects.
   void Retain(const RowBitmap& docs);
+  void Retain(const DocFilter& docs);
+
+  /// Calls `visit` for each document that passes, in order.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    constexpr uint32_t kWordBits = 64;
+    for (uint32_t word = 0; word < words_.size(); ++word) {
+      for (uint64_t bits = words_[word]; bits != 0; bits &= bits - 1) {
+        visit(word * kWordBits + static_cast<uint32_t>(std::countr_zero(bits)));
+      }
+    }
+  }
 
   [[nodiscard]] bool Passes(DocId doc) const;
 

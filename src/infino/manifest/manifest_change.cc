@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -24,6 +26,7 @@
 #include "infino/manifest/points_codec.h"
 #include "infino/manifest/root_codec.h"
 #include "infino/manifest/summary_codec.h"
+#include "infino/manifest/tombstones_codec.h"
 #include "infino/manifest/totals.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
@@ -94,8 +97,8 @@ std::unordered_set<std::string> NamedObjects(
   return names;
 }
 
-/// What `base` names and `next` does not. Only removals drop more than parts, so that an append
-/// doesn't have to look at every entry.
+/// What `base` names and `next` does not, but for tombstones where no superfile is removed. Only
+/// removals drop more than parts, so that an append doesn't have to look at every entry.
 std::vector<std::string> RemovedObjects(const BaseVersion& base, const NextVersion& next,
                                         bool has_removals) {
   const auto kept =
@@ -120,6 +123,42 @@ int64_t LiveRows(std::span<const std::shared_ptr<const ManifestPart>> parts,
     }
   }
   return rows;
+}
+
+/// The tombstones of a change on their way into a version.
+struct SetTombstones {
+  std::vector<NamedObject> objects;
+  std::vector<std::string> replaced;  ///< The objects they take the place of.
+  int64_t row_count = 0;              ///< How many rows they delete.
+};
+
+arrow::Result<SetTombstones> TakeTombstones(const ManifestChange& change, const CommitId& commit,
+                                            PartsLog* log) {
+  SetTombstones taken;
+  std::unordered_map<SuperfileId, TombstonesRef, RandomIdHash> refs;
+  for (const NewTombstones& tombstones : change.tombstones) {
+    EncodedTombstones encoded = EncodeTombstones(tombstones.superfile, commit, tombstones.deleted);
+    taken.row_count += encoded.ref.deleted_count;
+    taken.objects.push_back({.ref = encoded.ref.object, .bytes = std::move(encoded.bytes)});
+    if (!refs.emplace(tombstones.superfile, std::move(encoded.ref)).second) {
+      return MakeError(
+          ErrorKind::kInvalidArgument,
+          "delete rows of superfile " + tombstones.superfile.ToHex() + ": it is given twice");
+    }
+  }
+  if (refs.empty()) return taken;
+  ARROW_ASSIGN_OR_RAISE(const auto before, log->SetTombstones(refs));
+  if (before.size() != refs.size()) {
+    return MakeError(ErrorKind::kConflict,
+                     "delete rows: another commit has removed one of their superfiles: given=" +
+                         std::to_string(refs.size()) + " found=" + std::to_string(before.size()));
+  }
+  for (const std::optional<TombstonesRef>& ref : before) {
+    if (!ref) continue;
+    taken.row_count -= ref->deleted_count;
+    taken.replaced.push_back(ref->object.name);
+  }
+  return taken;
 }
 
 void ExtendHistory(const BaseVersion& base, VersionInfo newest, ManifestRoot* root) {
@@ -258,6 +297,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
                            std::to_string(removed.size()) + " found=" + std::to_string(found));
     }
   }
+  ARROW_ASSIGN_OR_RAISE(SetTombstones tombstones, TakeTombstones(change, stamp.commit, &log));
   ARROW_ASSIGN_OR_RAISE(AddedPart added, MakeAddedPart(change, stamp.commit));
   ARROW_ASSIGN_OR_RAISE(const ManifestTotals added_totals, TotalsOf(added.part));
   ARROW_RETURN_NOT_OK(log.Append(std::move(added.part)));
@@ -274,9 +314,14 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
   if (added.summary) {
     next.objects.push_back({.ref = added.summary->ref, .bytes = added.summary->bytes});
   }
+  std::ranges::move(tombstones.objects, std::back_inserter(next.objects));
   ARROW_RETURN_NOT_OK(TakePoints(base, change, stamp.commit, &next));
   ARROW_RETURN_NOT_OK(TakeParts(log, &next));
   root.removed = RemovedObjects(base, next, !removed.empty());
+  if (removed.empty()) {
+    std::ranges::move(tombstones.replaced, std::back_inserter(root.removed));
+    std::ranges::sort(root.removed);
+  }
   ExtendHistory(base,
                 {.version = root.version,
                  .unix_ms = stamp.unix_ms,
@@ -284,7 +329,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
                  .commit = stamp.commit,
                  .root = {},
                  .rows_added = added_totals.row_count - added_totals.deleted_count,
-                 .rows_removed = LiveRows(base.parts, removed)},
+                 .rows_removed = LiveRows(base.parts, removed) + tombstones.row_count},
                 &root);
   ARROW_RETURN_NOT_OK(FinishRoot(&next));
   return next;

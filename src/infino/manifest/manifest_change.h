@@ -12,6 +12,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/codec/row_bitmap.h"
 #include "infino/common/ids.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/points_codec.h"
@@ -26,6 +27,13 @@ struct NewSuperfile {
   std::vector<TermFilter> filters;  ///< At most one a column.
 };
 
+/// The rows of a superfile that are deleted once a change is made: all of them, also those that
+/// were before.
+struct NewTombstones {
+  SuperfileId superfile;
+  RowBitmap deleted;
+};
+
 /// An entry has statistics of so many columns at the most.
 inline constexpr size_t kEntryColumnsMax = 32;
 
@@ -35,9 +43,10 @@ inline constexpr size_t kEntryColumnsMax = 32;
 /// What one commit does to a table, independent of the version it lands on: a plain value, applied
 /// anew after each lost swap.
 struct ManifestChange {
-  std::string operation;            ///< As the history shows it: "append", "optimize", …
+  std::string operation;            ///< As the history shows it: "append", "delete", …
   std::vector<NewSuperfile> added;  ///< Come after everything there is, in this order.
   std::vector<SuperfileId> removed;
+  std::vector<NewTombstones> tombstones;  ///< At most one a superfile, of none that is removed.
 
   /// Lists of reference points that codes of added superfiles are made with. Those that the table
   /// has already are left out.
@@ -76,9 +85,9 @@ struct NextVersion {
   std::vector<std::shared_ptr<const ManifestPart>> parts;  ///< As root.parts.
   std::vector<ReferencePoints> points;                     ///< As root.points.
 
-  /// Every manifest object that the version names and the base does not: summary, points, parts,
-  /// and the root as the last one. Their names carry the commit id through their content, so a name
-  /// that is taken is this commit's own object from an earlier try: success.
+  /// Every object but superfiles that the version names and the base does not: summary, points,
+  /// tombstones, parts, and the root as the last one. Their names carry the commit id through their
+  /// content, so a name that is taken is this commit's own object from an earlier try: success.
   std::vector<NamedObject> objects;
 };
 
@@ -91,12 +100,15 @@ struct NextVersion {
 /// Writes few bytes whatever the table's size: the new entries go into one small part, which
 /// absorbs the newest parts while it stays under kSmallPartBytes; parts that are full are merged
 /// once there are kMergeCount of them or enough for a large one (docs/format/manifest.md, "The
-/// parts log"). A removal rewrites the parts that held the removed superfiles.
+/// parts log"). A removal rewrites the parts that held the removed superfiles, a deletion of rows
+/// those with their superfiles' entries.
 ///
-/// kConflict if a superfile to be removed is not there (another commit removed it), or a column
+/// kConflict if a superfile to be removed, or to lose rows, is not there (another commit removed
+/// it), or a column
 /// would have more lists of reference points than codes can name; kInvalidArgument if one to be
-/// added is already there, reference points are of a column that never was one of vectors, a schema
-/// does not follow the base's, or a sum does not fit 64 bits.
+/// added is already there, tombstones have rows that a superfile has not or add none to those it
+/// has, reference points are of a column that never was one of vectors, a schema does not follow
+/// the base's, or a sum does not fit 64 bits.
 [[nodiscard]] arrow::Result<NextVersion> Apply(const BaseVersion& base,
                                                const ManifestChange& change,
                                                const CommitStamp& stamp);

@@ -6,8 +6,10 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 
 #include "infino/common/content_hash.h"
 #include "infino/common/ids.h"
+#include "infino/error.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/part_codec.h"
 #include "infino/manifest/totals.h"
@@ -122,6 +125,39 @@ arrow::Result<size_t> PartsLog::Remove(const std::unordered_set<SuperfileId, Ran
   ARROW_RETURN_NOT_OK(flush());
   parts_ = std::move(kept);
   return found;
+}
+
+arrow::Result<std::vector<std::optional<TombstonesRef>>> PartsLog::SetTombstones(
+    const std::unordered_map<SuperfileId, TombstonesRef, RandomIdHash>& tombstones) {
+  std::vector<std::optional<TombstonesRef>> before;
+  std::vector<LoggedPart> parts;
+  parts.reserve(parts_.size());
+  for (LoggedPart& logged : parts_) {
+    const bool is_touched = std::ranges::any_of(
+        logged.part->entries,
+        [&](const SuperfileEntry& entry) { return tombstones.contains(entry.id); });
+    if (!is_touched) {
+      parts.push_back(std::move(logged));
+      continue;
+    }
+    ManifestPart changed = *logged.part;
+    for (SuperfileEntry& entry : changed.entries) {
+      const auto found = tombstones.find(entry.id);
+      if (found == tombstones.end()) continue;
+      const int64_t had = entry.row_count - entry.live_row_count();
+      const int64_t has = found->second.deleted_count;
+      if (has <= had || has > entry.row_count) {
+        return MakeError(ErrorKind::kInvalidArgument,
+                         "delete rows of superfile " + entry.id.ToHex() + ": deleted before=" +
+                             std::to_string(had) + " now=" + std::to_string(has) +
+                             " of=" + std::to_string(entry.row_count));
+      }
+      before.push_back(std::exchange(entry.tombstones, found->second));
+    }
+    ARROW_RETURN_NOT_OK(Write(std::move(changed), &parts));
+  }
+  parts_ = std::move(parts);
+  return before;
 }
 
 arrow::Status PartsLog::Append(ManifestPart added) {

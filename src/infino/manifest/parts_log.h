@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -46,6 +48,12 @@ class PartsLog {
   /// Takes superfiles out and rewrites the parts that held them. How many were found is returned.
   [[nodiscard]] arrow::Result<size_t> Remove(
       const std::unordered_set<SuperfileId, RandomIdHash>& ids);
+
+  /// Gives superfiles other tombstones and rewrites the parts with their entries. The tombstones
+  /// they had are returned, one for each that was found. kInvalidArgument if the new ones are of
+  /// no more rows, or of more than there are.
+  [[nodiscard]] arrow::Result<std::vector<std::optional<TombstonesRef>>> SetTombstones(
+      const std::unordered_map<SuperfileId, TombstonesRef, RandomIdHash>& tombstones);
 
   /// Adds entries behind all others; `added.commit` is ignored.
   [[nodiscard]] arrow::Status Append(ManifestPart added);

@@ -67,6 +67,9 @@ class ObjectsCheck {
       return Wrong(next_, "superfile " + files_.begin()->first.ToHex() +
                               " was not written, or is not what was written");
     }
+    if (!tombstones_.empty()) {
+      return Wrong(next_, tombstones_.begin()->second->tombstones->object.name + " is not staged");
+    }
     if (!summaries_.empty()) return Wrong(next_, *summaries_.begin() + " is not staged");
     if (has_duplicate_) return Wrong(next_, "a superfile is listed twice");
     return arrow::Status::OK();
@@ -103,6 +106,9 @@ class ObjectsCheck {
       const auto size = sizes_.find(entry.id);
       const bool is_written = size != sizes_.end() && size->second == entry.size_bytes;
       if (!is_written) files_.emplace(entry.id, &entry);
+      if (entry.tombstones && !IsStaged(entry.tombstones->object)) {
+        tombstones_.emplace(entry.id, &entry);
+      }
     }
     return arrow::Status::OK();
   }
@@ -137,6 +143,10 @@ class ObjectsCheck {
       for (const ObjectRef& summary : part.summaries) summaries_.erase(summary.name);
       for (const SuperfileEntry& entry : part.entries) {
         if (is_kept && listed_.contains(entry.id)) has_duplicate_ = true;
+        if (const auto kept = tombstones_.find(entry.id);
+            kept != tombstones_.end() && kept->second->tombstones == entry.tombstones) {
+          tombstones_.erase(kept);
+        }
         const auto wanted = files_.find(entry.id);
         if (wanted == files_.end()) continue;
         const SuperfileEntry& now = *wanted->second;
@@ -159,6 +169,7 @@ class ObjectsCheck {
 
   /// Still to be found.
   std::unordered_map<SuperfileId, const SuperfileEntry*, RandomIdHash> files_;
+  std::unordered_map<SuperfileId, const SuperfileEntry*, RandomIdHash> tombstones_;
   std::unordered_set<std::string> summaries_;
 };
 

@@ -21,12 +21,13 @@
 #include "infino/index/text/text_search.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index_spec.h"
+#include "infino/manifest/manifest.h"
+#include "infino/query/condition.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
-#include "infino/query/text_executor.h"
 #include "infino/query/text_plan.h"
 #include "infino/query/text_run.h"
 #include "infino/query/vector_executor.h"
@@ -213,10 +214,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchHybrid(const QueryEnvironment
   ARROW_RETURN_NOT_OK(CheckRequest(request));
   ARROW_ASSIGN_OR_RAISE(const Projection projection,
                         ResolveProjection(snapshot.root.schema, request.projection));
-  std::optional<RowSelection> selection;
-  if (request.filter) {
-    ARROW_ASSIGN_OR_RAISE(selection, SelectRows(context, *request.filter));
-  }
+  std::vector<const SuperfileEntry*> entries;
+  if (!request.where.empty()) entries = EntriesOf(snapshot);
+  ARROW_ASSIGN_OR_RAISE(const std::optional<RowSelection> selection,
+                        SelectByRequest(context, request.filter, request.where, entries));
   HybridRun run(context, request, selection ? &*selection : nullptr);
   ARROW_RETURN_NOT_OK(run.Start());
   ARROW_RETURN_NOT_OK(run.Run());

@@ -32,10 +32,11 @@ std::string WhyUnreadable(const TableColumn* column) {
   return "' is indexed without its vectors (rerank 'none'), and not stored";
 }
 
-arrow::Status UnknownColumn(const TableSchema& schema, const std::string& name) {
-  std::string valid = std::string(kIdColumn) + ", " + std::string(kScoreColumn);
+arrow::Status UnknownColumn(const TableSchema& schema, const std::string& name, bool scored) {
+  std::string valid(kIdColumn);
+  if (scored) valid += ", " + std::string(kScoreColumn);
   for (const TableColumn& column : schema.columns) {
-    if (IsReadable(column) && column.field->name() != kScoreColumn) {
+    if (IsReadable(column) && !(scored && column.field->name() == kScoreColumn)) {
       valid += ", " + column.field->name();
     }
   }
@@ -55,7 +56,7 @@ size_t PlaceOf(int32_t field_id, std::vector<int32_t>& ids) {
 
 arrow::Result<Projection> ResolveProjection(const TableSchema& schema,
                                             const std::optional<std::vector<std::string>>& names,
-                                            bool number_queries) {
+                                            bool number_queries, bool scored) {
   const std::vector<std::string> standard = {std::string(kIdColumn), std::string(kScoreColumn)};
   Projection projection;
   arrow::FieldVector fields;
@@ -67,12 +68,12 @@ arrow::Result<Projection> ResolveProjection(const TableSchema& schema,
     ProjectedColumn column;
     if (name == kIdColumn) {
       fields.push_back(IdField());
-    } else if (name == kScoreColumn) {
+    } else if (scored && name == kScoreColumn) {
       column.source = ProjectedColumn::Source::kScore;
       fields.push_back(arrow::field(name, arrow::float32(), /*nullable=*/false));
     } else {
       const TableColumn* kept = schema.Find(name);
-      if (kept == nullptr || !IsReadable(*kept)) return UnknownColumn(schema, name);
+      if (kept == nullptr || !IsReadable(*kept)) return UnknownColumn(schema, name, scored);
       const bool is_stored = kept->stored();
       column.source =
           is_stored ? ProjectedColumn::Source::kStored : ProjectedColumn::Source::kVector;

@@ -42,11 +42,11 @@ struct Projection {
 };
 
 /// Resolves the columns that a request asks for; unset means `_id` and `score`. A column of the
-/// table that is itself called `score` is hidden by the score. With `number_queries` the first
-/// column is kQueryColumn, uint32. kInvalidArgument, listing what there is, for a name that is no
-/// column, or one that nothing keeps the values of.
+/// table that is itself called `score` is hidden by the score, where rows are `scored`; else there
+/// is no other. With `number_queries` the first column is kQueryColumn, uint32. kInvalidArgument,
+/// listing what there is, for a name that is no column, or one that nothing keeps the values of.
 [[nodiscard]] arrow::Result<Projection> ResolveProjection(
     const TableSchema& schema, const std::optional<std::vector<std::string>>& names,
-    bool number_queries = false);
+    bool number_queries = false, bool scored = true);
 
 }  // namespace infino

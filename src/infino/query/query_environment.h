@@ -10,9 +10,12 @@
 #include "infino/options.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
+#include "infino/query/tombstones.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino {
+
+class RowSelector;
 
 /// What a query works with. Shared by all tables of a connection.
 struct QueryEnvironment {
@@ -21,6 +24,9 @@ struct QueryEnvironment {
   std::shared_ptr<TermFilterCache> term_filters;    ///< Null: prune by term ranges only.
   std::shared_ptr<text::PostingsCache> postings{};  ///< Null: every query reads anew.
   std::shared_ptr<vector::VectorCache> vectors{};   ///< Null: every query reads anew.
+
+  std::shared_ptr<TombstoneCache> tombstones{};  ///< Null: only where no row is deleted.
+  std::shared_ptr<RowSelector> row_selector{};   ///< Null: there is no SQL.
 
   /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
   /// once a superfile has been searched before.

@@ -33,6 +33,32 @@ class RowSelection {
 
   [[nodiscard]] bool empty() const { return files_.empty(); }
 
+  /// How many rows were selected in all.
+  [[nodiscard]] int64_t row_count() const {
+    int64_t count = 0;
+    for (const auto& [id, selected] : files_) count += selected.count;
+    return count;
+  }
+
+  /// Calls `visit` with each superfile that has selected rows, and those rows, in any order.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (const auto& [id, selected] : files_) visit(id, selected.filter);
+  }
+
+  /// The rows that are in both.
+  [[nodiscard]] RowSelection And(const RowSelection& other) const {
+    RowSelection both;
+    for (const auto& [id, selected] : files_) {
+      const DocFilter* const filter = other.Find(id);
+      if (filter == nullptr) continue;
+      DocFilter kept = selected.filter;
+      kept.Retain(*filter);
+      both.Set(id, std::move(kept));
+    }
+    return both;
+  }
+
  private:
   struct Selected {
     DocFilter filter;

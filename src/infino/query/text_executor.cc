@@ -20,6 +20,7 @@
 
 #include "infino/error.h"
 #include "infino/index/text/text_search.h"
+#include "infino/query/condition.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
@@ -88,6 +89,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
                               .ranked = true,
                               .is_prefix = request.is_prefix};
   ARROW_ASSIGN_OR_RAISE(TextPlan plan, Plan(context, question));
+  ARROW_ASSIGN_OR_RAISE(const auto selection,
+                        SelectByRequest(context, std::nullopt, request.where, plan.entries));
   if (request.k == 0 || plan.entries.empty()) {
     return FetchRows({}, {}, projection, context);
   }
@@ -95,7 +98,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchText(const QueryEnvironment& 
       const std::unique_ptr<TextRun> run,
       TextRun::Start(
           context, std::move(plan),
-          {.mode = text::TextSearchMode::kRanked, .k = request.k, .k1 = bm25.k1, .b = bm25.b}));
+          {.mode = text::TextSearchMode::kRanked, .k = request.k, .k1 = bm25.k1, .b = bm25.b},
+          selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   ARROW_RETURN_NOT_OK(run->Rank());
   return FetchRows(run->TopHits(request.k), run->files(), projection, context);
@@ -111,9 +115,12 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchTokens(const QueryEnvironment&
       Plan(context, {.column = request.column, .text = request.query, .mode = request.mode}));
   ARROW_ASSIGN_OR_RAISE(const Projection projection,
                         ResolveProjection(snapshot.root.schema, request.projection));
+  ARROW_ASSIGN_OR_RAISE(const auto selection,
+                        SelectByRequest(context, std::nullopt, request.where, plan.entries));
   ARROW_ASSIGN_OR_RAISE(
       const std::unique_ptr<TextRun> run,
-      TextRun::Start(context, std::move(plan), {.mode = text::TextSearchMode::kMatchAll}));
+      TextRun::Start(context, std::move(plan), {.mode = text::TextSearchMode::kMatchAll},
+                     selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   return FetchRows(run->Matches(), run->files(), projection, context);
 }
@@ -136,10 +143,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment
                         ResolveProjection(schema, std::vector<std::string>{request.column}));
   ARROW_ASSIGN_OR_RAISE(ExactPlan plan, PlanExact(*column, request.value, snapshot, folder,
                                                   environment.term_filters.get(), request.stop));
+  ARROW_ASSIGN_OR_RAISE(const auto selection,
+                        SelectByRequest(context, std::nullopt, request.where, plan.text.entries));
   ARROW_ASSIGN_OR_RAISE(
       const std::unique_ptr<TextRun> run,
       TextRun::Start(context, std::move(plan.text),
-                     {.mode = text::TextSearchMode::kMatchAll, .length = plan.token_count}));
+                     {.mode = text::TextSearchMode::kMatchAll, .length = plan.token_count},
+                     selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   const std::vector<Hit> candidates = run->Matches();
   std::vector<Hit> hits;
@@ -159,9 +169,12 @@ arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment, const 
   ARROW_ASSIGN_OR_RAISE(
       TextPlan plan,
       Plan(context, {.column = request.column, .text = request.query, .mode = request.mode}));
+  ARROW_ASSIGN_OR_RAISE(const auto selection,
+                        SelectByRequest(context, std::nullopt, request.where, plan.entries));
   ARROW_ASSIGN_OR_RAISE(
       const std::unique_ptr<TextRun> run,
-      TextRun::Start(context, std::move(plan), {.mode = text::TextSearchMode::kCount}));
+      TextRun::Start(context, std::move(plan), {.mode = text::TextSearchMode::kCount},
+                     selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   return run->Count();
 }

@@ -102,14 +102,18 @@ void Prune(TextPlan& plan, const TermNeeds& needs, const ColumnTermFilters* filt
   });
 }
 
-/// Sets the plan's superfiles: of all in the snapshot those that its query concerns.
+/// Sets the plan's superfiles: of all in the snapshot those that its query concerns. Deleted rows
+/// count in the statistics of a ranked one, so it leaves out none for them.
 arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
                           const std::string& folder, TermFilterCache* filters,
                           const StopCondition& stop) {
   plan.entries.reserve(snapshot.files.size());
   // Files from before the column have no index of it: all of their rows are null.
   for (const Snapshot::File& file : snapshot.files) {
-    if (HasTextIndex(*file.entry, plan.field_id)) plan.entries.push_back(file.entry);
+    const bool may_say_something = ranked || file.entry->live_row_count() > 0;
+    if (may_say_something && HasTextIndex(*file.entry, plan.field_id)) {
+      plan.entries.push_back(file.entry);
+    }
   }
   if (!plan.query.empty()) {
     const TermNeeds needs(plan.query, ranked);
@@ -120,20 +124,10 @@ arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
       if (loaded != nullptr) Prune(plan, needs, loaded.get());
     }
   }
-  return RefuseTombstones(plan.entries);
+  return arrow::Status::OK();
 }
 
 }  // namespace
-
-arrow::Status RefuseTombstones(std::span<const SuperfileEntry* const> entries) {
-  for (const SuperfileEntry* entry : entries) {
-    if (!entry->tombstones) continue;
-    return MakeError(ErrorKind::kUnsupportedVersion,
-                     "search superfile " + entry->id.ToHex() +
-                         ": it has deleted rows, which this version of infino can't read");
-  }
-  return arrow::Status::OK();
-}
 
 arrow::Result<const TableColumn*> FindTextColumn(const TableSchema& schema,
                                                  const std::string& name) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -46,9 +45,6 @@ struct TextQuestion {
   /// Whether the text is the beginning of a word, and nothing else.
   bool is_prefix = false;
 };
-
-/// kUnsupportedVersion, naming the superfile, if one has deleted rows.
-[[nodiscard]] arrow::Status RefuseTombstones(std::span<const SuperfileEntry* const> entries);
 
 /// The column of that name. kInvalidArgument, listing the columns that could be meant, if it has no
 /// keyword index.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
 #include "infino/query/text_plan.h"
+#include "infino/query/tombstones.h"
 #include "infino/superfile/superfile_reader.h"
 #include "infino/supertable/snapshot.h"
 
@@ -45,19 +47,26 @@ const TextColumnTotals* FindTotals(const Snapshot& snapshot, int32_t field_id) {
   return nullptr;
 }
 
+/// Whether any row of the superfile may be found.
+bool MayFind(const SuperfileEntry& entry, const RowSelection* selection) {
+  return selection == nullptr ? entry.live_row_count() > 0 : selection->Find(entry.id) != nullptr;
+}
+
 }  // namespace
 
 arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& context, TextPlan plan,
                                                        const text::TextSearchOptions& options,
                                                        const RowSelection* selection) {
+  // Where nothing is ranked, nobody asks for the document frequencies of the others.
+  if (options.mode != text::TextSearchMode::kRanked) {
+    std::erase_if(plan.entries,
+                  [&](const SuperfileEntry* entry) { return !MayFind(*entry, selection); });
+  }
   auto run = std::make_unique<TextRun>(Private(), context, std::move(plan), selection);
-  const QueryEnvironment& environment = *context.environment;
   text::TextSearchOptions own = options;
   if (own.mode == text::TextSearchMode::kRanked) own.floor = &run->floor_;
-  own.cache = environment.postings.get();
-  ARROW_ASSIGN_OR_RAISE(
-      run->files_, environment.superfiles->Open(*context.folder, run->plan_.entries, *context.stop,
-                                                environment.pool.get()));
+  own.cache = context.environment->postings.get();
+  ARROW_RETURN_NOT_OK(run->OpenFiles());
   run->searches_.reserve(run->files_.size());
   for (size_t i = 0; i < run->files_.size(); ++i) {
     const SuperfileReader& file = *run->files_[i];
@@ -68,19 +77,35 @@ arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& conte
                            ": the manifest lists a keyword index that the file lacks; field_id=" +
                            std::to_string(run->plan_.field_id));
     }
-    ARROW_ASSIGN_OR_RAISE(
-        std::unique_ptr<text::TextSearch> search,
-        text::TextSearch::Make(*index, run->plan_.query, run->FilterOf(file), own));
+    ARROW_ASSIGN_OR_RAISE(std::unique_ptr<text::TextSearch> search,
+                          text::TextSearch::Make(*index, run->plan_.query,
+                                                 run->FilterOf(*run->plan_.entries[i]), own));
     run->searches_.push_back({.file = static_cast<uint32_t>(i), .search = std::move(search)});
   }
   return run;
 }
 
-const DocFilter* TextRun::FilterOf(const SuperfileReader& file) const {
-  if (selection_ == nullptr) return nullptr;
+/// Opens the superfiles and reads their tombstones, in one round.
+arrow::Status TextRun::OpenFiles() {
+  std::vector<const SuperfileEntry*> with_deleted;
+  if (selection_ == nullptr) {
+    std::ranges::copy_if(plan_.entries, std::back_inserter(with_deleted),
+                         [](const SuperfileEntry* entry) {
+                           return entry->tombstones.has_value() && entry->live_row_count() > 0;
+                         });
+  }
+  ARROW_ASSIGN_OR_RAISE(TombstoneCache::Reads reads, BeginTombstones(context_, with_deleted));
+  const QueryEnvironment& environment = *context_.environment;
+  ARROW_ASSIGN_OR_RAISE(
+      files_, environment.superfiles->Open(*context_.folder, plan_.entries, *context_.stop,
+                                           environment.pool.get()));
+  return FinishTombstones(context_, std::move(reads)).Value(&tombstones_);
+}
+
+const DocFilter* TextRun::FilterOf(const SuperfileEntry& entry) const {
   static const DocFilter kNothingPasses(0);
-  const DocFilter* const selected = selection_->Find(file.id());
-  return selected == nullptr ? &kNothingPasses : selected;
+  if (!MayFind(entry, selection_)) return &kNothingPasses;
+  return selection_ == nullptr ? tombstones_.LiveRowsOf(entry.id) : selection_->Find(entry.id);
 }
 
 std::vector<SearchTask> TextRun::Tasks() {
@@ -168,12 +193,10 @@ arrow::Result<int64_t> TextRun::ShareStatistics() {
       has_synonyms = has_synonyms || statistics.prefixes.back().synonym;
     }
   }
-  // A synonym is counted in every superfile, also where no row is selected.
+  // A synonym is counted in every superfile, also where no row may be found.
   std::erase_if(searches_, [&](const FileSearch& each) {
     if (has_synonyms) return false;
-    const bool none_selected =
-        selection_ != nullptr && selection_->Find(files_[each.file]->id()) == nullptr;
-    return none_selected || !each.search->MayMatch();
+    return !MayFind(*plan_.entries[each.file], selection_) || !each.search->MayMatch();
   });
   int64_t posting_count = 0;
   for (FileSearch& each : searches_) {

@@ -13,27 +13,30 @@
 #include "infino/index/shared_floor.h"
 #include "infino/index/text/text_search.h"
 #include "infino/index/text/text_statistics.h"
+#include "infino/manifest/manifest.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
 #include "infino/query/text_plan.h"
+#include "infino/query/tombstones.h"
 #include "infino/superfile/superfile_reader.h"
 
 namespace infino {
 
 /// One keyword query under way over all superfiles of its plan. Used by one thread; blocks in Wait.
 ///
-/// A ranked one is looked up, then ranked; others run through. A selection changes which rows are
-/// found, never the statistics they are scored by.
+/// A ranked one is looked up, then ranked; others run through. Deleted rows are never found. They,
+/// as a selection, change which rows are found, never the statistics they are scored by.
 class TextRun {
   struct Private {
     explicit Private() = default;
   };
 
  public:
-  /// Opens the superfiles of the plan and starts a search on each. `selection` outlives the run;
-  /// null: every row may match. The options' floor and cache are the run's own.
+  /// Opens the superfiles of the plan, with their tombstones, and starts a search on each.
+  /// `selection`, of rows that are not deleted, outlives the run; null: every row that is not
+  /// deleted may match. The options' floor and cache are the run's own.
   [[nodiscard]] static arrow::Result<std::unique_ptr<TextRun>> Start(
       const QueryContext& context, TextPlan plan, const text::TextSearchOptions& options,
       const RowSelection* selection = nullptr);
@@ -81,7 +84,8 @@ class TextRun {
     bool is_bounded = false;  ///< Whether `bound` is known.
   };
 
-  [[nodiscard]] const DocFilter* FilterOf(const SuperfileReader& file) const;
+  [[nodiscard]] arrow::Status OpenFiles();
+  [[nodiscard]] const DocFilter* FilterOf(const SuperfileEntry& entry) const;
   [[nodiscard]] arrow::Status RunSearches(int64_t work_bytes);
   [[nodiscard]] text::PrefixStatistics MergeExpansions(size_t prefix) const;
   [[nodiscard]] arrow::Result<int64_t> ShareStatistics();
@@ -90,6 +94,7 @@ class TextRun {
   const QueryContext context_;
   const TextPlan plan_;
   const RowSelection* const selection_;
+  Tombstones tombstones_;  ///< Without a selection, of superfiles that have rows left.
   SharedFloor floor_;
   std::vector<std::shared_ptr<const SuperfileReader>> files_;
   std::vector<FileSearch> searches_;

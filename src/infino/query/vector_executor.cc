@@ -16,12 +16,13 @@
 #include <arrow/table.h>
 
 #include "infino/index/vector/prepared_query.h"
+#include "infino/manifest/manifest.h"
+#include "infino/query/condition.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
-#include "infino/query/text_executor.h"
 #include "infino/query/vector_plan.h"
 #include "infino/query/vector_run.h"
 #include "infino/search.h"
@@ -80,10 +81,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> SearchVectors(const QueryEnvironmen
   ARROW_ASSIGN_OR_RAISE(
       const Projection projection,
       ResolveProjection(snapshot.root.schema, request.projection, request.number_queries));
-  std::optional<RowSelection> selection;
-  if (request.filter) {
-    ARROW_ASSIGN_OR_RAISE(selection, SelectRows(context, *request.filter));
-  }
+  std::vector<const SuperfileEntry*> entries;
+  if (!request.where.empty()) entries = EntriesOf(snapshot);
+  ARROW_ASSIGN_OR_RAISE(const std::optional<RowSelection> selection,
+                        SelectByRequest(context, request.filter, request.where, entries));
   ARROW_ASSIGN_OR_RAISE(const VectorPlan plan, PlanVectors(context,
                                                            {.column = request.column,
                                                             .queries = request.queries,

@@ -12,6 +12,7 @@
 #include <arrow/status.h>
 
 #include "infino/error.h"
+#include "infino/index/doc_filter.h"
 #include "infino/index/vector/cluster_choice.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index/vector/vector_cache.h"
@@ -21,7 +22,7 @@
 #include "infino/manifest/manifest.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/row_selection.h"
-#include "infino/query/text_plan.h"
+#include "infino/query/tombstones.h"
 #include "infino/query/vector_run.h"
 #include "infino/search.h"
 #include "infino/superfile/superfile_reader.h"
@@ -62,30 +63,25 @@ arrow::Status CheckQueries(const vector::VectorColumn& column, const VectorQuest
 }
 
 /// The superfiles with rows that may be found.
-std::vector<const SuperfileEntry*> EntriesOf(const Snapshot& snapshot,
-                                             const RowSelection* selection) {
+std::vector<const SuperfileEntry*> EntriesWithRows(const Snapshot& snapshot,
+                                                   const RowSelection* selection) {
   std::vector<const SuperfileEntry*> entries;
   for (const Snapshot::File& file : snapshot.files) {
-    if (selection == nullptr || selection->Find(file.entry->id) != nullptr) {
-      entries.push_back(file.entry);
-    }
+    const bool may_find = selection == nullptr ? file.entry->live_row_count() > 0
+                                               : selection->Find(file.entry->id) != nullptr;
+    if (may_find) entries.push_back(file.entry);
   }
   return entries;
 }
 
 arrow::Result<VectorFile> SearchedFile(const QueryContext& context,
                                        const std::shared_ptr<const SuperfileReader>& file,
-                                       int32_t field_id, const RowSelection* selection) {
+                                       int32_t field_id) {
   VectorFile searched{.file = file, .field_id = field_id, .index = file->vector_index(field_id)};
   if (searched.index == nullptr) {
     return MakeError(ErrorKind::kCorrupt, "search superfile " + file->name() +
                                               ": it lacks the vector index of a column; field_id=" +
                                               std::to_string(field_id));
-  }
-  searched.passing_rows = file->row_count();
-  if (selection != nullptr) {
-    searched.filter = selection->Find(file->id());
-    searched.passing_rows = selection->CountOf(file->id());
   }
   vector::VectorCache* const cache = context.environment->vectors.get();
   searched.was_searched = cache != nullptr && cache->NoteSearch(searched.index->uid());
@@ -106,23 +102,31 @@ arrow::Result<VectorPlan> PlanVectors(const QueryContext& context, const VectorQ
   plan.recall.nprobe = question.effort.nprobe;
   if (question.effort.target_recall) plan.recall.target_recall = *question.effort.target_recall;
   ARROW_RETURN_NOT_OK(vector::CheckRecallOptions(plan.recall));
-  const std::vector<const SuperfileEntry*> entries = EntriesOf(snapshot, selection);
+  const std::vector<const SuperfileEntry*> entries = EntriesWithRows(snapshot, selection);
   if (entries.empty() || question.k == 0 || question.queries.empty()) return plan;
 
-  ARROW_RETURN_NOT_OK(RefuseTombstones(entries));
   const auto space = snapshot.spaces.find(column->field_id);
   if (space == snapshot.spaces.end()) {
     return MakeError(ErrorKind::kCorrupt, "search column '" + question.column +
                                               "': the manifest lists no reference points for it");
   }
   plan.space = space->second;
+  TombstoneCache::Reads reads;  // They travel with the open sections.
+  if (selection == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(reads, BeginTombstones(context, entries));
+  }
   ARROW_ASSIGN_OR_RAISE(
       plan.files, context.environment->superfiles->Open(*context.folder, entries, *context.stop,
                                                         context.environment->pool.get()));
+  ARROW_ASSIGN_OR_RAISE(plan.tombstones, FinishTombstones(context, std::move(reads)));
   plan.searched.reserve(plan.files.size());
-  for (const std::shared_ptr<const SuperfileReader>& file : plan.files) {
+  for (size_t i = 0; i < plan.files.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(VectorFile searched,
-                          SearchedFile(context, file, column->field_id, selection));
+                          SearchedFile(context, plan.files[i], column->field_id));
+    const SuperfileId& id = entries[i]->id;
+    searched.filter = selection == nullptr ? plan.tombstones.LiveRowsOf(id) : selection->Find(id);
+    searched.passing_rows =
+        selection == nullptr ? entries[i]->live_row_count() : selection->CountOf(id);
     plan.searched.push_back(std::move(searched));
   }
   return plan;

@@ -13,6 +13,7 @@
 #include "infino/index/vector/vector_space.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/row_selection.h"
+#include "infino/query/tombstones.h"
 #include "infino/query/vector_run.h"
 #include "infino/search.h"
 #include "infino/superfile/table_schema.h"
@@ -34,6 +35,7 @@ struct VectorPlan {
   vector::RecallOptions recall;
   std::vector<std::shared_ptr<const SuperfileReader>> files;  ///< Hits name them by their places.
   std::vector<VectorFile> searched;                           ///< As `files`.
+  Tombstones tombstones;                                      ///< Where no selection is given.
 
   /// Whether every query looks at all of the files' clusters.
   [[nodiscard]] bool ScansAll() const;
@@ -43,10 +45,10 @@ struct VectorPlan {
       std::span<const std::vector<float>> queries) const;
 };
 
-/// Checks the question and opens the superfiles that have rows of `selection`, which outlives the
-/// plan; null: all rows. kInvalidArgument, saying what there is, for a column without a vector
-/// index, a query of another dimension or with a number that is not finite, and an effort out of
-/// range. Blocks in Wait.
+/// Checks the question and opens the superfiles that have rows of `selection`, none of which are
+/// deleted, and which outlives the plan; null: all rows that are not deleted. kInvalidArgument,
+/// saying what there is, for a column without a vector index, a query of another dimension or with
+/// a number that is not finite, and an effort out of range. Blocks in Wait.
 [[nodiscard]] arrow::Result<VectorPlan> PlanVectors(const QueryContext& context,
                                                     const VectorQuestion& question,
                                                     const RowSelection* selection);

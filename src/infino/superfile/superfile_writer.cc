@@ -109,7 +109,33 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
   }
 
   arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) override {
-    ARROW_RETURN_NOT_OK(CheckBatch(batch, first_id));
+    const auto row_count = static_cast<uint64_t>(batch.num_rows());
+    ARROW_RETURN_NOT_OK(CheckBatch(batch, first_id.Plus(row_count)));
+    return AddRows(batch, [&](int64_t start, int64_t rows) {
+      std::vector<RowId> ids(static_cast<size_t>(rows));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        ids[i] = first_id.Plus(static_cast<uint64_t>(start) + i);
+      }
+      return ids;
+    });
+  }
+
+  arrow::Status Add(const arrow::RecordBatch& batch, std::span<const RowId> ids) override {
+    if (ids.size() != static_cast<size_t>(batch.num_rows())) {
+      return MakeError(ErrorKind::kInvalidArgument,
+                       "add rows to a superfile: rows=" + std::to_string(batch.num_rows()) +
+                           " ids=" + std::to_string(ids.size()));
+    }
+    ARROW_RETURN_NOT_OK(CheckBatch(batch, ids.empty() ? RowId() : ids.back()));
+    return AddRows(batch, [&](int64_t start, int64_t rows) {
+      const auto own = ids.subspan(static_cast<size_t>(start), static_cast<size_t>(rows));
+      return std::vector<RowId>(own.begin(), own.end());
+    });
+  }
+
+  /// Adds rows step by step; `ids_of` gives the ids of some from a place on.
+  template <typename IdsOf>
+  arrow::Status AddRows(const arrow::RecordBatch& batch, const IdsOf& ids_of) {
     const int64_t batch_rows = std::max<int64_t>(batch.num_rows(), 1);
     int64_t batch_bytes = 0;
     for (const auto& column : batch.columns()) batch_bytes += BytesOf(*column);
@@ -122,8 +148,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     for (int64_t start = 0; start < batch.num_rows();) {
       const int64_t rows =
           std::min({step, batch.num_rows() - start, kRowGroupRowsMax - pending_rows_});
-      ARROW_RETURN_NOT_OK(
-          AddStep(*batch.Slice(start, rows), first_id.Plus(static_cast<uint64_t>(start))));
+      ARROW_RETURN_NOT_OK(AddStep(*batch.Slice(start, rows), ids_of(start, rows)));
       pending_bytes_ += rows * stored_row_bytes;
       if (pending_rows_ >= kRowGroupRowsMax || pending_bytes_ >= kRowGroupBytesMax) {
         ARROW_RETURN_NOT_OK(WriteRowGroup());
@@ -180,7 +205,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return {buffer.data(), static_cast<size_t>(buffer.size())};
   }
 
-  [[nodiscard]] arrow::Status CheckBatch(const arrow::RecordBatch& batch, const RowId& first_id) {
+  [[nodiscard]] arrow::Status CheckBatch(const arrow::RecordBatch& batch, const RowId& last_id) {
     if (!batch.schema()->Equals(*declared_, /*check_metadata=*/false)) {
       return MakeError(ErrorKind::kInvalidArgument, "add rows to a superfile: columns are " +
                                                         batch.schema()->ToString() + ", expected " +
@@ -198,7 +223,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
                        "add rows to a superfile: it can't have more than rows=" +
                            std::to_string(kSuperfileRowsMax));
     }
-    if (first_id.Plus(static_cast<uint64_t>(batch.num_rows())).high > kIdHighMax) {
+    if (last_id.high > kIdHighMax) {
       return MakeError(ErrorKind::kInvalidArgument,
                        "add rows to a superfile: an id has more than 38 digits");
     }
@@ -268,9 +293,12 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return open_parts;
   }
 
-  arrow::Status AddStep(const arrow::RecordBatch& rows, const RowId& first_id) {
-    ARROW_RETURN_NOT_OK(ids_.Add(first_id, rows.num_rows()));
-    ARROW_ASSIGN_OR_RAISE(auto id_column, IdsFrom(first_id, rows.num_rows()));
+  arrow::Status AddStep(const arrow::RecordBatch& rows, const std::vector<RowId>& ids) {
+    for (size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+      for (end = begin + 1; end < ids.size() && ids[end] == ids[end - 1].Plus(1);) ++end;
+      ARROW_RETURN_NOT_OK(ids_.Add(ids[begin], static_cast<int64_t>(end - begin)));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto id_column, IdColumnOf(ids));
     arrow::ArrayVector columns = {std::move(id_column)};
     for (size_t i = 0; i < stored_.size(); ++i) {
       columns.push_back(rows.column(stored_[i]));
@@ -283,13 +311,11 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return arrow::Status::OK();
   }
 
-  static arrow::Result<std::shared_ptr<arrow::Array>> IdsFrom(const RowId& first, int64_t count) {
+  static arrow::Result<std::shared_ptr<arrow::Array>> IdColumnOf(const std::vector<RowId>& ids) {
     arrow::Decimal128Builder builder(IdField()->type());
-    ARROW_RETURN_NOT_OK(builder.Reserve(count));
-    RowId id = first;
-    for (int64_t i = 0; i < count; ++i) {
+    ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(ids.size())));
+    for (const RowId& id : ids) {
       builder.UnsafeAppend(arrow::Decimal128(static_cast<int64_t>(id.high), id.low));
-      id = id.Plus(1);
     }
     return builder.Finish();
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <arrow/buffer.h>
@@ -59,6 +60,11 @@ class SuperfileWriter {
   /// those that are not stored), with ids `first_id`, `first_id` + 1, and so on.
   /// REQUIRES: `first_id` is above every id added before.
   [[nodiscard]] virtual arrow::Status Add(const arrow::RecordBatch& batch, RowId first_id) = 0;
+
+  /// The same with the ids of all rows, which ascend. REQUIRES: as many as rows, the first as
+  /// above.
+  [[nodiscard]] virtual arrow::Status Add(const arrow::RecordBatch& batch,
+                                          std::span<const RowId> ids) = 0;
 
   /// What the writer holds in memory by now, in bytes, and about what Finish needs on top.
   [[nodiscard]] virtual int64_t memory_bytes() const = 0;

@@ -118,6 +118,13 @@ SnapshotPtr MakeSnapshot(PinnedPointer pinned, ManifestRoot root, VersionObjects
   return snapshot;
 }
 
+std::vector<const SuperfileEntry*> EntriesOf(const Snapshot& snapshot) {
+  std::vector<const SuperfileEntry*> entries;
+  entries.reserve(snapshot.files.size());
+  for (const Snapshot::File& file : snapshot.files) entries.push_back(file.entry);
+  return entries;
+}
+
 BaseVersion BaseOf(const Snapshot& snapshot) {
   return {.root = &snapshot.root,
           .root_object = snapshot.pinned.pointer.root,

@@ -41,6 +41,9 @@ struct Snapshot {
   [[nodiscard]] uint64_t version() const { return root.version; }
 };
 
+/// The superfiles of a snapshot, in its order. They live as long as it does.
+[[nodiscard]] std::vector<const SuperfileEntry*> EntriesOf(const Snapshot& snapshot);
+
 /// What a version needs beside its root, in memory.
 struct VersionObjects {
   std::vector<std::shared_ptr<const ManifestPart>> parts = {};  ///< As root.parts.

@@ -100,10 +100,12 @@ TEST(TextPlan, AnEmptyQueryConcernsNothing) {
   EXPECT_THAT(table.Plan("  ...  ", /*ranked=*/true).ValueOrDie(), IsEmpty());
 }
 
-TEST(TextPlan, RefusesSuperfilesWithDeletedRows) {
-  PlannedTable table(TermRanges{{"a", "f"}});
-  table.part().entries[0].tombstones = TombstonesRef{.object = {}, .deleted_count = 1};
-  EXPECT_THAT(table.Plan("cat", /*ranked=*/true), IsError(ErrorKind::kUnsupportedVersion));
+TEST(TextPlan, LeavesOutSuperfilesWithoutRowsUnlessTheirStatisticsCount) {
+  PlannedTable table(TermRanges{{"a", "f"}, {"b", "m"}});
+  SuperfileEntry& entry = table.part().entries[0];
+  entry.tombstones = TombstonesRef{.object = {}, .deleted_count = entry.row_count};
+  EXPECT_THAT(table.Plan("cat", /*ranked=*/true).ValueOrDie(), ElementsAre(1, 2));
+  EXPECT_THAT(table.Plan("cat", /*ranked=*/false).ValueOrDie(), ElementsAre(2));
 }
 
 TEST(TextPlan, NamesTheIndexedColumnsWhenAskedForAnotherOne) {
