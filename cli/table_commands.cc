@@ -1,3 +1,8 @@
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <istream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +38,9 @@ struct TableArguments {
   std::vector<std::string> vectors;  ///< COLUMN[:DIMENSION][:METRIC]
   VectorIndexOptions vector;
   bool keep = false;
+  std::string patch;  ///< Path of a schema patch; "-": standard input.
+  std::optional<int64_t> expected_schema_id;
+  bool document = false;
 };
 
 arrow::Status RunCreate(const TableArguments& arguments, const Command& command) {
@@ -70,8 +78,31 @@ arrow::Status RunTables(const TableArguments& arguments, const Command& command)
   return PrintTable(*tables, command.format);
 }
 
+arrow::Result<std::string> ReadText(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad() || (path != "-" && !file.is_open())) {
+    return arrow::Status::IOError("schema: can't read ", path);
+  }
+  return text;
+}
+
 arrow::Status RunSchema(const TableArguments& arguments, const Command& command) {
   ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
+  std::string document;
+  if (!arguments.patch.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const std::string patch, ReadText(arguments.patch));
+    ARROW_ASSIGN_OR_RAISE(
+        document, connection->EvolveSchema(arguments.table, patch, arguments.expected_schema_id));
+  } else if (arguments.document) {
+    ARROW_ASSIGN_OR_RAISE(document, connection->GetSchemaDocument(arguments.table));
+  }
+  if (arguments.document) {
+    std::cout << document << '\n';
+    return arrow::Status::OK();
+  }
   ARROW_ASSIGN_OR_RAISE(const auto columns, DescribeColumns(*connection, arguments.table));
   return PrintTable(*columns, command.format);
 }
@@ -134,9 +165,17 @@ void AddTableCommands(CLI::App& app, Command& command) {
                   {std::make_shared<TableArguments>(), RunTables});
 
   arguments = std::make_shared<TableArguments>();
-  CLI::App* schema = AddTableCommand(app, command, "schema", "Show the columns of a table",
-                                     {arguments, RunSchema});
+  CLI::App* schema = AddTableCommand(
+      app, command, "schema", "Show or change the columns of a table", {arguments, RunSchema});
   schema->add_option("table", arguments->table, "Table")->required();
+  CLI::Option* patch =
+      schema->add_option("--patch", arguments->patch,
+                         "Change the schema as this JSON file says; - reads standard input");
+  schema
+      ->add_option("--expected-schema-id", arguments->expected_schema_id,
+                   "Change it only if it still has this id")
+      ->needs(patch);
+  schema->add_flag("--document", arguments->document, "Print the schema as a JSON document");
 
   arguments = std::make_shared<TableArguments>();
   CLI::App* drop = AddTableCommand(app, command, "drop", "Drop a table", {arguments, RunDrop});
