@@ -112,7 +112,7 @@ def test_threads_run_statements_at_the_same_time():
             ticks.insert(0, time.monotonic())
 
     in_threads(2, work)
-    assert len(ticks) == 2
+    assert ticks == sorted(ticks), "the quick statements waited for the slow one"
 
 
 def test_a_forked_child_runs_statements():
@@ -219,8 +219,9 @@ def test_a_table_is_of_one_moment_in_all_places_of_a_statement():
     thread.start()
     try:
         for _ in range(80):
-            found = counts(made, "SELECT (SELECT count(*) FROM t) a, (SELECT max(id) + 1 FROM t) b, "
-                                 "(SELECT count(*) FROM bm25_search('t', 'body', 'x', 9999)) c")
+            found = counts(
+                made, "SELECT (SELECT count(*) FROM t) a, (SELECT max(id) + 1 FROM t) b, "
+                      "(SELECT count(*) FROM bm25_search('t', 'body', 'x', 9999)) c")
             assert found["a"] == found["b"] == found["c"]
     finally:
         stop.append(1)
