@@ -128,6 +128,16 @@ BEFORE = [
     "SELECT k, score FROM {s} WHERE {c} AND score < 1e30",
     "SELECT k, score FROM {s} WHERE ({c}) AND k IN (SELECT k FROM t)",
     "SELECT k, score FROM {s} WHERE {c} UNION ALL SELECT k, 0.0 FROM t WHERE false",
+    "WITH w AS NOT MATERIALIZED (SELECT * FROM {s} WHERE {c}) "
+    "SELECT k, score FROM w UNION SELECT k, score FROM w",
+    "WITH w AS MATERIALIZED (SELECT * FROM {s} WHERE {c}) "
+    "SELECT k, score FROM w UNION SELECT k, score FROM w",
+    "SELECT k, score FROM {s} h WHERE ({c}) AND EXISTS (SELECT 1 FROM t u WHERE u.k = h.k)",
+    "SELECT k, score FROM {s} h WHERE ({c}) AND (SELECT max(u.k) FROM t u WHERE u.k <= h.k) = h.k",
+    "SELECT DISTINCT k, score FROM {s} WHERE {c}",
+    "SELECT k, max(score) AS score FROM {s} WHERE {c} GROUP BY k",
+    "SELECT k - 1 AS k, score FROM (SELECT * REPLACE (k + 1 AS k), k AS kept FROM {s} WHERE {c})",
+    "SELECT k, score FROM (SELECT * RENAME (t AS tt, w AS ww) FROM (SELECT * FROM {s} WHERE {c}))",
 ]
 # Where it stands over what a search gave.
 AFTER = [
@@ -146,7 +156,7 @@ AFTER = [
     "QUALIFY row_number() OVER (PARTITION BY k) = 1",
     "SELECT DISTINCT ON (k) k, score FROM (SELECT DISTINCT k, score FROM {s}) WHERE {c}",
 ]
-SPARSE = "k % 37 = 5"
+SPARSE = "k % 11 = 5"
 
 
 @pytest.mark.parametrize("form", BEFORE)
