@@ -62,12 +62,19 @@ def value(random, name, number):
 
 
 def append_of(random, count, first, is_gap):
-    """So many rows, numbered from `first`."""
+    """So many rows, numbered from `first`. Some columns have few values, and NaN perhaps."""
     rows = [{field.name: value(random, field.name, first + n) for field in SCHEMA}
             for n in range(count)]
-    if is_gap:
-        for row in rows:
-            row["gap"] = None
+    for name in SCHEMA.names[1:]:
+        if random.random() < 0.3:
+            values = [value(random, name, 0) for _ in range(random.choice([1, 2, 3]))]
+            if name in "fg" and random.random() < 0.5:
+                values.append(math.nan)
+            for row in rows:
+                row[name] = random.choice(values)
+        if name == "gap" and is_gap:
+            for row in rows:
+                row[name] = None
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
