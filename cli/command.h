@@ -24,6 +24,7 @@ struct Command {
 // One function a group of subcommands. Each keeps its options alive in what it puts into `run`.
 void AddTableCommands(CLI::App& app, Command& command);
 void AddAppendCommand(CLI::App& app, Command& command);
+void AddChangeCommands(CLI::App& app, Command& command);
 void AddSearchCommands(CLI::App& app, Command& command);
 void AddVectorCommands(CLI::App& app, Command& command);
 void AddInspectCommand(CLI::App& app, Command& command);

@@ -22,6 +22,7 @@
 #include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/manifest/manifest.h"
+#include "infino/manifest/tombstones_codec.h"
 #include "infino/storage/object_store.h"
 #include "infino/storage/store_registry.h"
 #include "infino/supertable/layout.h"
@@ -81,6 +82,17 @@ arrow::Status CheckLists(const Json& superfile, const Snapshot& snapshot) {
   return arrow::Status::OK();
 }
 
+/// Reads and checks the tombstones of a superfile, if it has some: how many objects those were.
+arrow::Result<uint64_t> InspectTombstones(ObjectStore& store, const std::string& folder,
+                                          const SuperfileEntry& entry) {
+  if (!entry.tombstones) return uint64_t{0};
+  const std::string path = ObjectPath(folder, entry.tombstones->object.name);
+  ARROW_RETURN_NOT_OK(InspectStored(store, path).status());
+  ARROW_ASSIGN_OR_RAISE(const VersionedBytes read, Wait(store.Get(path), StopOnInterrupt()));
+  ARROW_RETURN_NOT_OK(DecodeTombstones(entry, *read.bytes, path).status());
+  return uint64_t{1};
+}
+
 /// Reads and checks every object of the table's version; the first fault ends it.
 arrow::Status InspectVersion(ObjectStore& store, const std::string& folder,
                              const Snapshot& snapshot) {
@@ -115,6 +127,8 @@ arrow::Status InspectVersion(ObjectStore& store, const std::string& folder,
     entry["vector_columns"] = superfile["vector_columns"];
     superfiles.push_back(std::move(entry));
     ++checked;
+    ARROW_ASSIGN_OR_RAISE(const uint64_t tombstones, InspectTombstones(store, folder, *file.entry));
+    checked += tombstones;
   }
   root["folder"] = folder;
   root["superfiles"] = std::move(superfiles);

@@ -13,6 +13,7 @@
 #include <arrow/util/decimal.h>
 
 #include "infino/catalog/catalog.h"
+#include "infino/codec/row_bitmap.h"
 #include "infino/common/buffer_range_reader.h"
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
@@ -145,6 +146,16 @@ Json DescribePoints(const ReferencePoints& points) {
           {"spread", points.spread}};
 }
 
+arrow::Result<Json> DescribeTombstones(const std::string& name, const arrow::Buffer& bytes) {
+  // How many rows there are only the manifest knows.
+  constexpr uint64_t kRowsMax = uint64_t{1} << 32;
+  ARROW_ASSIGN_OR_RAISE(
+      const RowBitmap deleted,
+      RowBitmap::Deserialize({bytes.data(), static_cast<size_t>(bytes.size())}, kRowsMax, name));
+  return Json{
+      {"kind", "tombstones"}, {"size_bytes", bytes.size()}, {"deleted", deleted.cardinality()}};
+}
+
 arrow::Result<Json> DescribePointer(const std::string& name, const arrow::Buffer& bytes) {
   ARROW_ASSIGN_OR_RAISE(const Pointer pointer, DecodePointer(bytes, name));
   Json commits = Json::array();
@@ -227,6 +238,10 @@ arrow::Result<Json> DescribeObject(const std::string& name,
   if (name.ends_with(".parquet")) return DescribeSuperfile(name, bytes);
   if (Contains(name, "_supertable/current")) return DescribePointer(name, *bytes);
   if (Contains(name, "_catalog/current")) return DescribeCatalog(*bytes);
+  if (name.ends_with(".roaring")) {
+    ARROW_RETURN_NOT_OK(CheckHashInName(name, *bytes));
+    return DescribeTombstones(name, *bytes);
+  }
   if (name.ends_with(".arrow") || name.ends_with(".json")) {
     ARROW_RETURN_NOT_OK(CheckHashInName(name, *bytes));
     if (name.ends_with(".json")) {
@@ -246,8 +261,8 @@ arrow::Result<Json> DescribeObject(const std::string& name,
   return MakeError(ErrorKind::kInvalidArgument,
                    "'" + name +
                        "' is not named like an object of a table: *.parquet, part-*.arrow, "
-                       "summary-*.arrow, points-*.arrow, <version>-*.json, _supertable/current, "
-                       "_catalog/current");
+                       "summary-*.arrow, points-*.arrow, <version>-*.json, *.roaring, "
+                       "_supertable/current, _catalog/current");
 }
 
 }  // namespace infino::cli

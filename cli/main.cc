@@ -54,6 +54,7 @@ int RunMain(int argc, char** argv) {
 
   AddTableCommands(app, command);
   AddAppendCommand(app, command);
+  AddChangeCommands(app, command);
   AddSearchCommands(app, command);
   AddVectorCommands(app, command);
   AddInspectCommand(app, command);

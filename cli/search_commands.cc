@@ -27,6 +27,7 @@ struct SearchArguments {
   uint64_t k = 10;
   MatchMode mode = MatchMode::kOr;
   std::vector<std::string> columns;
+  std::string where;
   std::optional<double> k1;
   std::optional<double> b;
 };
@@ -46,6 +47,7 @@ arrow::Status RunSearch(const SearchArguments& arguments, const Command& command
                             .projection = std::nullopt,
                             .k1 = arguments.k1,
                             .b = arguments.b,
+                            .where = arguments.where,
                             .stop = StopOnInterrupt()};
   if (!arguments.columns.empty()) request.projection = arguments.columns;
   ARROW_ASSIGN_OR_RAISE(const auto hits, table->Search(request));
@@ -57,6 +59,7 @@ arrow::Status RunCount(const SearchArguments& arguments, const Command& command)
   ARROW_ASSIGN_OR_RAISE(const uint64_t count, table->Count({.column = arguments.column,
                                                             .query = arguments.query,
                                                             .mode = arguments.mode,
+                                                            .where = arguments.where,
                                                             .stop = StopOnInterrupt()}));
   return PrintValue("count", count, command.format);
 }
@@ -71,6 +74,7 @@ void AddQueryOptions(CLI::App& subcommand, SearchArguments& arguments) {
   subcommand.add_option("--mode", arguments.mode, "or (any word, default) or and (all words)")
       ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case))
       ->option_text("MODE");
+  subcommand.add_option("--where", arguments.where, "Only rows that a condition in SQL selects");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct VectorArguments {
   TextFilter filter;
   VectorEffort effort;
   std::vector<std::string> columns;
+  std::string where;
 
   std::string text_column;
   std::string text;
@@ -73,6 +74,7 @@ arrow::Status RunVector(const VectorArguments& arguments, const Command& command
                                     .effort = arguments.effort,
                                     .projection = ProjectionOf(arguments),
                                     .number_queries = is_batch,
+                                    .where = arguments.where,
                                     .stop = StopOnInterrupt()};
   ARROW_ASSIGN_OR_RAISE(const auto rows, table->VectorSearch(request));
   return PrintTable(*rows, command.format);
@@ -94,6 +96,7 @@ arrow::Status RunHybrid(const VectorArguments& arguments, const Command& command
                               .filter = FilterOf(arguments),
                               .effort = arguments.effort,
                               .projection = ProjectionOf(arguments),
+                              .where = arguments.where,
                               .stop = StopOnInterrupt()};
   if (!arguments.weights.empty()) {
     request.text_weight = arguments.weights[0];
@@ -141,6 +144,7 @@ void AddOptions(CLI::App& subcommand, VectorArguments& arguments) {
   subcommand.add_option("--nprobe", arguments.effort.nprobe,
                         "Instead: how many reference points' rows to look at");
   subcommand.add_option("--columns", arguments.columns, "Columns of the result")->delimiter(',');
+  subcommand.add_option("--where", arguments.where, "Only rows that a condition in SQL selects");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ python=${PYTHON:-python3}
 "$python" -c 'import os, sysconfig as s, sys
 sys.exit(not os.path.exists(s.get_paths()["include"] + "/Python.h"))' || packages+=(python3-dev)
 command -v cargo > /dev/null || packages+=(cargo)
+command -v npm > /dev/null || packages+=(npm)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -25,9 +25,7 @@ struct TextSearchRequest {
   /// found.
   bool is_prefix = false;
 
-  /// How many rows at the most; 0 gives an empty result.
-  uint64_t k = 10;
-
+  uint64_t k = 10;  ///< How many rows at the most; 0 gives an empty result.
   MatchMode mode = MatchMode::kOr;
 
   /// Columns of the result, in this order; `_id` and `score` are legal. Unset: `_id`, `score`.
@@ -40,7 +38,6 @@ struct TextSearchRequest {
   /// A condition in SQL over the stored columns and `_id`, as in a WHERE clause; only rows for
   /// which it is true are found. Scores stay those of the whole table. Empty: none.
   std::string where = {};
-
   StopCondition stop = {};
 };
 
@@ -52,9 +49,7 @@ struct MatchRequest {
 
   /// As in TextSearchRequest; `score` is 0 for every row.
   std::optional<std::vector<std::string>> projection = std::nullopt;
-
   std::string where = {};  ///< As in TextSearchRequest.
-
   StopCondition stop = {};
 };
 
@@ -65,9 +60,7 @@ struct ExactMatchRequest {
 
   /// As in MatchRequest.
   std::optional<std::vector<std::string>> projection = std::nullopt;
-
   std::string where = {};  ///< As in TextSearchRequest.
-
   StopCondition stop = {};
 };
 
@@ -108,7 +101,6 @@ struct VectorSearchRequest {
   bool number_queries = false;
 
   std::string where = {};  ///< As in TextSearchRequest.
-
   StopCondition stop = {};
 };
 
@@ -121,21 +113,17 @@ struct HybridSearchRequest {
   std::vector<float> vector = {};
   uint64_t k = 10;
 
-  /// How many rows each of the two searches contributes. Unset: k.
-  std::optional<uint64_t> depth = std::nullopt;
+  std::optional<uint64_t> depth = std::nullopt;  ///< How many rows either search gives. Unset: k.
 
   /// What the two ranks count; finite, not negative.
   double text_weight = 1.0;
   double vector_weight = 1.0;
-
   std::optional<TextFilter> filter = std::nullopt;  ///< Of both searches.
   VectorEffort effort = {};
 
   /// As in TextSearchRequest; `score` is the fused one: the sum of weight / (60 + rank).
   std::optional<std::vector<std::string>> projection = std::nullopt;
-
   std::string where = {};  ///< As in TextSearchRequest.
-
   StopCondition stop = {};
 };
 
@@ -145,9 +133,8 @@ struct GetRequest {
   /// is given twice comes twice.
   std::vector<arrow::Decimal128> ids = {};
 
-  /// Columns of the result, in this order; `_id` is legal. Unset: `_id` and all stored columns.
+  /// As in TextSearchRequest, without `score`. Unset: `_id` and all stored columns.
   std::optional<std::vector<std::string>> projection = std::nullopt;
-
   StopCondition stop = {};
 };
 

@@ -26,7 +26,7 @@ from ._errors import (
     StorageError,
 )
 from ._index_spec import IndexSpec
-from ._table import Table
+from ._table import MutationStats, Table
 from ._version import __version__
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "InfinoError",
     "InvalidInputError",
     "InvalidNameError",
+    "MutationStats",
     "NotFoundError",
     "StorageError",
     "Table",

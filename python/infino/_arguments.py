@@ -56,6 +56,36 @@ def text_filter(
     )
 
 
+def condition(where: str | None) -> str:
+    if where is None:
+        return ""
+    if not text("where", where).strip():
+        raise InvalidInputError("where is an empty condition; leave it out")
+    return where
+
+
+def row_ids(ids: Any) -> bytes:
+    """Ids as decimal128 numbers, 16 bytes each, in this machine's order of bytes; without nulls."""
+    if type(ids).__module__.split(".", 1)[0] == "numpy" and getattr(ids, "ndim", 0) == 2:
+        if ids.dtype != "uint8" or ids.shape[1] != 16:
+            raise InvalidInputError("an array of ids has 16 bytes (uint8) a row")
+        return bytes(ids[:, ::-1].tobytes())  # As vector_search_ids gives them.
+    kind = pa.decimal128(38, 0)
+    try:
+        if isinstance(ids, pa.ChunkedArray):
+            ids = ids.cast(kind).to_pylist()
+        elif isinstance(ids, pa.Array):
+            ids = ids.cast(kind).to_pylist()
+        elif isinstance(ids, (str, bytes)):
+            raise TypeError("ids are numbers, not text")
+        array = pa.array([each for each in ids if each is not None], kind)
+    except pa.ArrowTypeError as error:
+        raise TypeError(f"ids are whole numbers: {error}") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InvalidInputError(f"ids are whole numbers of up to 38 digits: {error}") from None
+    return array.buffers()[1].to_pybytes()[: 16 * len(array)] if len(array) else b""
+
+
 def number(name: str, value: Any) -> float:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")

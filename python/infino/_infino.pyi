@@ -82,6 +82,7 @@ class Table:
         is_prefix: bool,
         projection: list[str] | None,
         parameters: tuple[float, float] | None,
+        where: str,
     ) -> Any: ...
     def search_hits(
         self,
@@ -91,12 +92,20 @@ class Table:
         all: bool,
         is_prefix: bool,
         parameters: tuple[float, float] | None,
+        where: str,
     ) -> Hits | None: ...
-    def exact_match(self, column: str, value: str, projection: list[str] | None) -> Any: ...
-    def token_match(
-        self, column: str, query: str, all: bool, projection: list[str] | None
+    def exact_match(
+        self, column: str, value: str, projection: list[str] | None, where: str
     ) -> Any: ...
-    def count(self, column: str, query: str, all: bool) -> int: ...
+    def token_match(
+        self, column: str, query: str, all: bool, projection: list[str] | None, where: str
+    ) -> Any: ...
+    def count(self, column: str, query: str, all: bool, where: str) -> int: ...
+    # Changes give (matched, tombstoned, not found, version).
+    def delete(self, predicate: str) -> tuple[int, int, int, int]: ...
+    def update(self, predicate: str, stream: Any) -> tuple[int, int, int, int]: ...
+    def upsert(self, stream: Any, on: str) -> tuple[int, int, int, int]: ...
+    def get(self, ids: bytes, projection: list[str] | None) -> Any: ...
     # A text is (column, query, whether all clauses match), an effort (nprobe, target recall), a
     # fusion (depth, weight of the text, of the vector). Without a projection, one query's rows are
     # Hits, or None if there are none; else a capsule.
@@ -107,8 +116,9 @@ class Table:
         filter: tuple[str, str, bool] | None,
         effort: tuple[int | None, float | None],
         projection: list[str] | None,
+        where: str,
     ) -> Any: ...
-    def vector_search_ids(self, vector: tuple[str, Any], k: int) -> bytearray: ...
+    def vector_search_ids(self, vector: tuple[str, Any], k: int, where: str) -> bytearray: ...
     def hybrid_search(
         self,
         text: tuple[str, str, bool],
@@ -118,6 +128,7 @@ class Table:
         filter: tuple[str, str, bool] | None,
         effort: tuple[int | None, float | None],
         projection: list[str] | None,
+        where: str,
     ) -> Any: ...
 
 class Connection:

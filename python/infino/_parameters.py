@@ -29,7 +29,7 @@ def parameters_capsule(params: Sequence[Any] | Mapping[str, Any]) -> Any:
 def _array_of(name: str, value: Any) -> pa.Array:
     """The value alone in an array. Arrays of numbers, as NumPy's, are lists."""
     if isinstance(value, pa.Scalar):
-        return pa.array([value.as_py()], type=value.type)
+        return pa.repeat(value, 1)
     if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
         value = value.tolist()
     try:

@@ -73,41 +73,47 @@ nb::object SearchHits(const PyTable& self, TextSearchRequest request) {
 }
 
 nb::object ExactMatch(const PyTable& self, std::string column, std::string value,
-                      Projection projection) {
+                      Projection projection, std::string where) {
   const ExactMatchRequest request{.column = std::move(column),
                                   .value = std::move(value),
                                   .projection = std::move(projection),
+                                  .where = std::move(where),
                                   .stop = SignalCheck()};
   return CapsuleOf(Unlocked([&] { return self.table->ExactMatch(request); }));
 }
 
 nb::object TokenMatch(const PyTable& self, std::string column, std::string query, bool all,
-                      Projection projection) {
+                      Projection projection, std::string where) {
   const MatchRequest request{.column = std::move(column),
                              .query = std::move(query),
                              .mode = ModeOf(all),
                              .projection = std::move(projection),
+                             .where = std::move(where),
                              .stop = SignalCheck()};
   return CapsuleOf(Unlocked([&] { return self.table->TokenMatch(request); }));
 }
 
-uint64_t Count(const PyTable& self, std::string column, std::string query, bool all) {
+uint64_t Count(const PyTable& self, std::string column, std::string query, bool all,
+               std::string where) {
   const CountRequest request{.column = std::move(column),
                              .query = std::move(query),
                              .mode = ModeOf(all),
+                             .where = std::move(where),
                              .stop = SignalCheck()};
   return Unlocked([&] { return self.table->Count(request); });
 }
 
 TextSearchRequest RequestOf(std::string column, std::string query, uint64_t k, bool all,
                             Projection projection,
-                            std::optional<std::pair<double, double>> parameters) {
+                            std::optional<std::pair<double, double>> parameters,
+                            std::string where) {
   TextSearchRequest request{.column = std::move(column),
                             .query = std::move(query),
                             .is_prefix = false,
                             .k = k,
                             .mode = ModeOf(all),
-                            .projection = std::move(projection)};
+                            .projection = std::move(projection),
+                            .where = std::move(where)};
   if (parameters.has_value()) {
     request.k1 = parameters->first;
     request.b = parameters->second;
@@ -141,30 +147,33 @@ void BindTable(nb::module_& module) {
           "search",
           [](const PyTable& self, std::string column, std::string query, uint64_t k, bool all,
              bool is_prefix, Projection projection,
-             std::optional<std::pair<double, double>> parameters) {
-            TextSearchRequest request = RequestOf(std::move(column), std::move(query), k, all,
-                                                  std::move(projection), parameters);
+             std::optional<std::pair<double, double>> parameters, std::string where) {
+            TextSearchRequest request =
+                RequestOf(std::move(column), std::move(query), k, all, std::move(projection),
+                          parameters, std::move(where));
             request.is_prefix = is_prefix;
             return Search(self, std::move(request));
           },
           nb::arg("column"), nb::arg("query"), nb::arg("k"), nb::arg("all"), nb::arg("is_prefix"),
-          nb::arg("projection").none(), nb::arg("parameters").none())
+          nb::arg("projection").none(), nb::arg("parameters").none(), nb::arg("where"))
       .def(
           "search_hits",
           [](const PyTable& self, std::string column, std::string query, uint64_t k, bool all,
-             bool is_prefix, std::optional<std::pair<double, double>> parameters) {
-            TextSearchRequest request =
-                RequestOf(std::move(column), std::move(query), k, all, std::nullopt, parameters);
+             bool is_prefix, std::optional<std::pair<double, double>> parameters,
+             std::string where) {
+            TextSearchRequest request = RequestOf(std::move(column), std::move(query), k, all,
+                                                  std::nullopt, parameters, std::move(where));
             request.is_prefix = is_prefix;
             return SearchHits(self, std::move(request));
           },
           nb::arg("column"), nb::arg("query"), nb::arg("k"), nb::arg("all"), nb::arg("is_prefix"),
-          nb::arg("parameters").none())
+          nb::arg("parameters").none(), nb::arg("where"))
       .def("exact_match", &ExactMatch, nb::arg("column"), nb::arg("value"),
-           nb::arg("projection").none())
+           nb::arg("projection").none(), nb::arg("where"))
       .def("token_match", &TokenMatch, nb::arg("column"), nb::arg("query"), nb::arg("all"),
-           nb::arg("projection").none())
-      .def("count", &Count, nb::arg("column"), nb::arg("query"), nb::arg("all"));
+           nb::arg("projection").none(), nb::arg("where"))
+      .def("count", &Count, nb::arg("column"), nb::arg("query"), nb::arg("all"), nb::arg("where"));
+  BindChanges(table);
   BindVectorSearch(table);
 }
 

@@ -40,6 +40,7 @@ struct PyTable {
 
 void BindConnection(nanobind::module_& module);
 void BindTable(nanobind::module_& module);
+void BindChanges(nanobind::class_<PyTable>& table);
 void BindVectorSearch(nanobind::class_<PyTable>& table);
 
 }  // namespace infino::python

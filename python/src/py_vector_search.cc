@@ -58,7 +58,7 @@ nb::object ResultOf(const std::shared_ptr<arrow::Table>& table, bool are_hits) {
 }
 
 nb::object VectorSearch(const PyTable& self, Vector vector, uint64_t k, std::optional<Text> filter,
-                        const Effort& effort, Projection projection) {
+                        const Effort& effort, Projection projection, std::string where) {
   QueryVectors query = VectorsOf(std::move(vector.second));
   const bool are_hits = !query.is_batch && !projection.has_value();
   const VectorSearchRequest request{.column = std::move(vector.first),
@@ -68,12 +68,13 @@ nb::object VectorSearch(const PyTable& self, Vector vector, uint64_t k, std::opt
                                     .effort = EffortOf(effort),
                                     .projection = std::move(projection),
                                     .number_queries = query.is_batch,
+                                    .where = std::move(where),
                                     .stop = SignalCheck()};
   return ResultOf(Unlocked([&] { return self.table->VectorSearch(request); }), are_hits);
 }
 
 /// The bytes of the rows' ids, big-endian, one after the other.
-nb::bytearray VectorSearchIds(const PyTable& self, Vector vector, uint64_t k) {
+nb::bytearray VectorSearchIds(const PyTable& self, Vector vector, uint64_t k, std::string where) {
   QueryVectors query = VectorsOf(std::move(vector.second));
   if (query.is_batch) {
     RaiseUnlessOk(MakeError(ErrorKind::kInvalidArgument,
@@ -84,6 +85,7 @@ nb::bytearray VectorSearchIds(const PyTable& self, Vector vector, uint64_t k) {
                                     .queries = std::move(query.vectors),
                                     .k = k,
                                     .projection = std::vector<std::string>{"_id"},
+                                    .where = std::move(where),
                                     .stop = SignalCheck()};
   const std::shared_ptr<arrow::Table> table =
       Unlocked([&] { return self.table->VectorSearch(request); });
@@ -118,6 +120,7 @@ HybridSearchRequest RequestOf(Text text, Vector vector, uint64_t k, const Fusion
           .filter = std::nullopt,
           .effort = {},
           .projection = std::nullopt,
+          .where = {},
           .stop = SignalCheck()};
 }
 
@@ -126,21 +129,25 @@ HybridSearchRequest RequestOf(Text text, Vector vector, uint64_t k, const Fusion
 void BindVectorSearch(nb::class_<PyTable>& table) {
   table
       .def("vector_search", &VectorSearch, nb::arg("vector"), nb::arg("k"),
-           nb::arg("filter").none(), nb::arg("effort"), nb::arg("projection").none())
-      .def("vector_search_ids", &VectorSearchIds, nb::arg("vector"), nb::arg("k"))
+           nb::arg("filter").none(), nb::arg("effort"), nb::arg("projection").none(),
+           nb::arg("where"))
+      .def("vector_search_ids", &VectorSearchIds, nb::arg("vector"), nb::arg("k"), nb::arg("where"))
       .def(
           "hybrid_search",
           [](const PyTable& self, Text text, Vector vector, uint64_t k, const Fusion& fusion,
-             std::optional<Text> filter, const Effort& effort, Projection projection) {
+             std::optional<Text> filter, const Effort& effort, Projection projection,
+             std::string where) {
             HybridSearchRequest request = RequestOf(std::move(text), std::move(vector), k, fusion);
             request.filter = FilterOf(std::move(filter));
             request.effort = EffortOf(effort);
             request.projection = std::move(projection);
+            request.where = std::move(where);
             const bool are_hits = !request.projection.has_value();
             return ResultOf(Unlocked([&] { return self.table->HybridSearch(request); }), are_hits);
           },
           nb::arg("text"), nb::arg("vector"), nb::arg("k"), nb::arg("fusion"),
-          nb::arg("filter").none(), nb::arg("effort"), nb::arg("projection").none());
+          nb::arg("filter").none(), nb::arg("effort"), nb::arg("projection").none(),
+          nb::arg("where"));
 }
 
 }  // namespace infino::python

@@ -40,7 +40,7 @@ const std::string kFolder = "crash-1";
 
 /// What a child process does. Given to it on its command line, in this order.
 struct Job {
-  std::string work;       ///< "create", "append", "append-long" or "drop".
+  std::string work;       ///< "create", "append", "append-long", "delete", "upsert" or "drop".
   std::string root;       ///< The store's folder.
   std::string acks;       ///< File that gets a line for each acknowledged append: its first row.
   int64_t first_row = 0;  ///< Of the first append.
@@ -74,6 +74,16 @@ arrow::Status AppendAll(const Job& job, WriterEnvironment environment) {
   return arrow::Status::OK();
 }
 
+/// Deletes the rows from `first_row` on, or replaces those up to `rows` by themselves.
+arrow::Status ChangeRows(const Job& job, WriterEnvironment environment) {
+  environment.querying = TestQuerying(environment.store);
+  const TableHandle handle = OpenHandle(environment, kFolder);
+  if (job.work == "delete") {
+    return handle.writer->Delete("row >= " + std::to_string(job.first_row), {}).status();
+  }
+  return handle.writer->Upsert(NumberedStream(0, job.rows, job.rows), "row", {}).status();
+}
+
 arrow::Status DoJob(const Job& job) {
   const auto passes = std::make_shared<std::atomic<int>>(job.passes);
   SetFailpointHook([&job, passes](std::string_view name) {
@@ -82,6 +92,7 @@ arrow::Status DoJob(const Job& job) {
   ARROW_ASSIGN_OR_RAISE(const WriterEnvironment environment, DiskEnvironment(job.root));
   if (job.work == "create") return CommitNewTable(environment, kFolder, RowTextTableSchema());
   if (job.work == "drop") return CommitDrop(environment, kFolder);
+  if (job.work == "delete" || job.work == "upsert") return ChangeRows(job, environment);
   return AppendAll(job, environment);
 }
 
@@ -206,6 +217,34 @@ INSTANTIATE_TEST_SUITE_P(Failpoints, KilledAt,
                          ::testing::Values("commit.applied", "commit.staged",
                                            "local_store.swap_synced", "local_store.swapped",
                                            "commit.swapped"));
+
+/// Until the pointer is swapped the table is as it was, then it is changed; and the change can be
+/// made again.
+class ChangeKilledAt : public KilledAt {};
+
+TEST_P(ChangeKilledAt, LeavesItAsItWasOrChanged) {
+  const std::string failpoint = GetParam();
+  const bool is_published = failpoint == "local_store.swapped" || failpoint == "commit.swapped";
+  for (const std::string work : {"delete", "upsert"}) {
+    Create();
+    EXPECT_FALSE(WasKilled(StartChild(JobOf("append", 0, 20, 2))));
+    Job job = JobOf(work, 30, work == "delete" ? 0 : 45, 0);
+    job.failpoint = failpoint;
+    const bool comes_by = failpoint != (work == "delete" ? "replace.built" : "delete.marked");
+    EXPECT_EQ(WasKilled(StartChild(job)), comes_by);
+    const int64_t changed = work == "delete" ? 30 : 45;
+    EXPECT_THAT(RowsThere(), HasValue(UpTo(is_published || !comes_by ? changed : 40)));
+    job.failpoint = "-";
+    EXPECT_FALSE(WasKilled(StartChild(job)));
+    EXPECT_THAT(RowsThere(), HasValue(UpTo(changed)));
+    std::filesystem::remove_all(job.root);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Failpoints, ChangeKilledAt,
+                         ::testing::Values("delete.marked", "replace.built", "commit.applied",
+                                           "commit.staged", "local_store.swap_synced",
+                                           "local_store.swapped", "commit.swapped"));
 
 TEST_F(CrashTest, ALongAppendKilledOnItsWayLeavesNothingVisible) {
   Create();

@@ -8,12 +8,14 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
+#include <arrow/util/decimal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "infino/catalog/connect_to_store.h"
 #include "infino/catalog/session.h"
 #include "infino/common/clock.h"
+#include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/connection.h"
 #include "infino/options.h"
@@ -23,6 +25,7 @@
 #include "oracle/stepped_store.h"
 #include "support/builders.h"
 #include "support/matchers.h"
+#include "support/predicate_connection.h"
 #include "support/random_table.h"
 #include "support/random_vectors.h"
 #include "support/seed.h"
@@ -130,6 +133,30 @@ TEST_F(Rounds, ACountOfOneWordEndsWithTheDictionary) {
   const auto count = table->Count(request);
   EXPECT_LE(store_->Stop(), 3);
   EXPECT_THAT(count, HasValue(Gt(0U)));
+}
+
+TEST_F(Rounds, TombstonesComeWithTheOpenSections) {
+  MakeTable(/*superfiles=*/2, /*row_count=*/12'000);
+  const auto table = ConnectWithPredicates(store_)->OpenTable("docs").ValueOrDie();
+  MustSucceed(table->Delete("row % 3 = 1").status());
+  EXPECT_EQ(ColdRounds(SearchFor({"_id", "score", "text"})), 5);
+}
+
+TEST_F(Rounds, GettingRowsByTheirIdsTakesThree) {
+  MakeTable(/*superfiles=*/6, /*row_count=*/36'000);
+  std::vector<arrow::Decimal128> ids;
+  const auto found = Open()->OpenTable("docs").ValueOrDie()->Search(SearchFor({"_id"}));
+  for (const RowId& id : IdColumn(**found)) {
+    ids.emplace_back(static_cast<int64_t>(id.high), id.low);
+  }
+  ASSERT_FALSE(ids.empty());
+  const auto table = Open()->OpenTable("docs").ValueOrDie();
+  GetRequest request{.ids = ids};
+  request.stop = store_->Start();
+  const auto got = table->Get(request);
+  EXPECT_EQ(store_->Stop(), 3) << "pointer, open sections, rows";
+  ASSERT_THAT(got, IsOk());
+  EXPECT_EQ((*got)->num_rows(), static_cast<int64_t>(ids.size()));
 }
 
 /// The same for vectors, over two superfiles: pointer 1, open sections 1, codes 1, rerank rows 1,

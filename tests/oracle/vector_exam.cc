@@ -15,13 +15,16 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
+#include "infino/common/clock.h"
 #include "infino/common/random.h"
 #include "infino/connection.h"
 #include "infino/index/vector/vector_column.h"
 #include "infino/search.h"
+#include "infino/storage/memory_store.h"
 #include "infino/table.h"
 #include "support/builders.h"
 #include "support/matchers.h"
+#include "support/predicate_connection.h"
 #include "support/random_vectors.h"
 #include "support/seed.h"
 
@@ -62,7 +65,8 @@ std::shared_ptr<arrow::Schema> ExamSchema(size_t dimension) {
 
 Taken MakeTable(const Exam& exam, size_t superfiles, int threads) {
   Taken taken;
-  taken.connection = Connect("memory://", {.thread_count = threads}).ValueOrDie();
+  taken.connection =
+      ConnectWithPredicates(MakeMemoryStore(SystemClock()), {.thread_count = threads});
   IndexSpec spec = TextIndex();
   spec.Vector("vec", 0,
               {.metric = std::string(vector::NameOf(exam.metric)), .rerank = exam.rerank});

@@ -42,6 +42,9 @@ arrow::Status CheckPart(ObjectStore& store, const std::string& folder, const Obj
     const std::string path = SuperfilePath(folder, entry.id);
     ARROW_ASSIGN_OR_RAISE(const ObjectInfo info, Wait(store.Head(path)));
     if (info.size != entry.size_bytes) return MakeError(ErrorKind::kCorrupt, path + ": size");
+    if (entry.tombstones) {
+      ARROW_RETURN_NOT_OK(Load(store, folder, entry.tombstones->object).status());
+    }
   }
   return arrow::Status::OK();
 }

@@ -44,9 +44,9 @@ constexpr size_t kRowsAtOnce = size_t{64} << 10;
 RowId IdOfKey(const std::string& key) {
   RowId id;
   if (key.size() != sizeof(uint64_t) * 2) return id;
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(key.data());
-  id.low = LoadU64(bytes);
-  id.high = LoadU64(bytes + sizeof(uint64_t));
+  const ByteSpan bytes = AsBytes(key);
+  id.low = LoadU64(bytes.data());
+  id.high = LoadU64(bytes.data() + sizeof(uint64_t));
   return id;
 }
 

@@ -134,8 +134,7 @@ std::string DescribeKey(const std::string& key, const arrow::DataType& type) {
     number = static_cast<int64_t>(bits << unused) >> unused;
     return std::to_string(number);
   }
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(key.data());
-  return "0x" + FormatHex({bytes, std::min(key.size(), kShownMax)});
+  return "0x" + FormatHex(AsBytes(std::string_view(key).substr(0, kShownMax)));
 }
 
 KeyRange::KeyRange(const std::vector<std::string>& keys, const arrow::DataType& type) {

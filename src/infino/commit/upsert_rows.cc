@@ -82,10 +82,11 @@ class RowUpsert {
     const std::chrono::nanoseconds started = context_.environment->clock->Monotonic();
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const Snapshot> base,
                           context_.target->loader->Newest(*context_.stop));
-    ARROW_ASSIGN_OR_RAISE(const KeyLookup lookup, MakeLookup(base->root.schema));
+    ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindKeyColumn(base->root.schema, on_));
     if (rows_.row_count() == 0) {
       return CommitOutcome{.fit = Fit::kNothingLeft, .version = base->version()};
     }
+    ARROW_ASSIGN_OR_RAISE(const KeyLookup lookup, MakeLookup(column));
     ARROW_ASSIGN_OR_RAISE(const KeyMatches found,
                           lookup.Find(context_.On(*base), EntriesOf(*base)));
     matched_ = found.ids.size();
@@ -118,8 +119,7 @@ class RowUpsert {
 
  private:
   /// The look-up of the rows' keys; remembers where among them each row's is.
-  arrow::Result<KeyLookup> MakeLookup(const TableSchema& schema) {
-    ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindKeyColumn(schema, on_));
+  arrow::Result<KeyLookup> MakeLookup(const TableColumn* column) {
     const std::shared_ptr<arrow::Field> id =
         arrow::field(std::string(kIdColumn), IdField()->type());
     const arrow::Field& key = column == nullptr ? *id : *column->field;

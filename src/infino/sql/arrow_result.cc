@@ -76,7 +76,8 @@ class ResultWriter {
     if (casts_) narrowed_.Initialize(duckdb::Allocator::DefaultAllocator(), types_);
   }
 
-  arrow::Status Start(duckdb::vector<duckdb::string> names) {
+  arrow::Status Start(duckdb::vector<duckdb::string> names,
+                      const std::vector<std::shared_ptr<arrow::DataType>>& origins) {
     for (duckdb::string& name : names) {
       if (name == "count_star()") name = "count(*)";
     }
@@ -87,6 +88,11 @@ class ResultWriter {
     arrow::FieldVector fields;
     for (size_t i = 0; i < types_.size(); ++i) {
       auto type = ToArrowType(types_[i]);
+      // A plan whose result is another's, as EXPLAIN's, has its origins in vain.
+      if (origins.size() == types_.size() && origins[i] != nullptr &&
+          ToLogicalType(*origins[i]) == given_[i]) {
+        type = ToResultType(*origins[i]);
+      }
       if (type == nullptr) type = given_schema_->field(static_cast<int>(i))->type();
       fields.push_back(arrow::field(names[i], std::move(type)));
     }
@@ -155,11 +161,11 @@ class ResultWriter {
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::Table>> ToArrowTable(duckdb::QueryResult& result,
-                                                          duckdb::ClientContext& context,
-                                                          const StopCondition& stop) {
+arrow::Result<std::shared_ptr<arrow::Table>> ToArrowTable(
+    duckdb::QueryResult& result, duckdb::ClientContext& context,
+    const std::vector<std::shared_ptr<arrow::DataType>>& origins, const StopCondition& stop) {
   ResultWriter writer(result, context);
-  ARROW_RETURN_NOT_OK(writer.Start(result.names));
+  ARROW_RETURN_NOT_OK(writer.Start(result.names, origins));
   while (auto chunk = result.Fetch()) {
     ARROW_RETURN_NOT_OK(writer.Add(*chunk));
     ARROW_RETURN_NOT_OK(CheckStop(stop));

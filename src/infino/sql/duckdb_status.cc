@@ -1,5 +1,6 @@
 #include "infino/sql/duckdb_status.h"
 
+#include <cstddef>
 #include <exception>
 #include <string>
 
@@ -34,6 +35,23 @@ ErrorKind KindOf(duckdb::ExceptionType type) {
   }
 }
 
+/// What DuckDB says, without advice that can't be followed here: what it lacks has been taken out.
+std::string MessageOf(const duckdb::ErrorData& error) {
+  std::string message = error.RawMessage();
+  message = message.substr(0, message.find("\n\nStack Trace:"));
+  const size_t extension = message.find(" is not in the catalog, but it exists in the ");
+  if (extension != std::string::npos) {
+    return message.substr(0, extension) +
+           " is not there: SQL reads the connection's tables, no files, network or settings";
+  }
+  const size_t hint = message.find("\nDid you mean \"main.");
+  if (hint != std::string::npos) {
+    const size_t end = message.find('\n', hint + 1);
+    message.erase(hint, end == std::string::npos ? std::string::npos : end - hint);
+  }
+  return message;
+}
+
 }  // namespace
 
 void ThrowIfFailed(duckdb::ClientContext& context, const arrow::Status& status) {
@@ -43,7 +61,7 @@ void ThrowIfFailed(duckdb::ClientContext& context, const arrow::Status& status) 
 }
 
 arrow::Status FromDuckDb(const duckdb::ErrorData& error, const std::string& what) {
-  return MakeError(KindOf(error.Type()), what + ": " + error.RawMessage());
+  return MakeError(KindOf(error.Type()), what + ": " + MessageOf(error));
 }
 
 arrow::Status FromDuckDb(const std::exception& error, const std::string& what) {

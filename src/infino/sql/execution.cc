@@ -1,6 +1,9 @@
 #include "infino/sql/execution.h"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <arrow/result.h>
@@ -57,27 +60,33 @@ arrow::Status Execution::Run(
 }
 
 arrow::Status Execution::Work() {
+  constexpr std::chrono::microseconds kFirstPause{20};
+  constexpr std::chrono::microseconds kLongestPause{500};
+  std::chrono::microseconds pause = kFirstPause;
   while (true) {
     const duckdb::PendingExecutionResult state = pending_->ExecuteTask();
+    if (pending_->HasError()) return FailureOf(pending_->GetErrorObject());
     if (duckdb::PendingQueryResult::IsResultReady(state)) return arrow::Status::OK();
-    if (state == duckdb::PendingExecutionResult::EXECUTION_ERROR) {
-      return FailureOf(pending_->GetErrorObject());
-    }
     const arrow::Status stopped = CheckStop(stop_);
     if (!stopped.ok()) {
       connection_.Interrupt();
       return stopped;
     }
-    if (state == duckdb::PendingExecutionResult::BLOCKED ||
-        state == duckdb::PendingExecutionResult::NO_TASKS_AVAILABLE) {
-      pending_->WaitForTask();
+    if (state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
+      pause = kFirstPause;
+      continue;
     }
+    // Another thread works, and DuckDB would have us spin.
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
   }
 }
 
 arrow::Status Execution::FailureOf(const duckdb::ErrorData& error) const {
   const arrow::Status own = state_->failure();
-  return own.ok() ? FromDuckDb(error, kSql) : own;
+  if (!own.ok()) return own;
+  const arrow::Status missing = state_->MissingIn(error.RawMessage());
+  return missing.ok() ? FromDuckDb(error, kSql) : missing;
 }
 
 }  // namespace infino::sql

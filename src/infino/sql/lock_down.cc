@@ -18,6 +18,7 @@
 #include "infino/sql/sql_engine.h"
 #include "infino/sql/superfile_system.h"
 #include "infino/sql/table_catalog.h"
+#include "infino/sql/table_scan.h"
 
 namespace infino::sql {
 namespace {
@@ -89,8 +90,9 @@ LockedDatabase OpenLockedDatabase(const SqlEngineOptions& options) {
       entry.functions.GetFunctionByArguments(*connection.context, {duckdb::LogicalType::VARCHAR});
   DropFunctions(*connection.context);
   connection.Commit();
+  RegisterTableScan(*locked.database->instance, locked.parquet_scan);
   RegisterSearches(*locked.database->instance);
-  RegisterPrefilter(*locked.database->instance);
+  RegisterSearchRules(*locked.database->instance);
   Execute(connection, std::string("ATTACH '' AS ") + kDatabase + " (TYPE " + kDatabase + ")");
   Execute(connection, "SET GLOBAL allowed_directories = ['" + SuperfileSystem::Folder() + "']");
   Execute(connection, "SET GLOBAL enable_external_access = false");

@@ -14,6 +14,7 @@
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/util/checked_cast.h>
+#include <arrow/util/float16.h>
 
 #include "duckdb/common/types/value.hpp"
 #include "duckdb/planner/bound_parameter_map.hpp"
@@ -82,6 +83,9 @@ arrow::Result<Value> ToValue(const arrow::Scalar& scalar) {
       return Value::UINTEGER(ValueOf<arrow::UInt32Scalar>(scalar));
     case arrow::Type::UINT64:
       return Value::UBIGINT(ValueOf<arrow::UInt64Scalar>(scalar));
+    case arrow::Type::HALF_FLOAT:
+      return Value::FLOAT(
+          arrow::util::Float16::FromBits(ValueOf<arrow::HalfFloatScalar>(scalar)).ToFloat());
     case arrow::Type::FLOAT:
       return Value::FLOAT(ValueOf<arrow::FloatScalar>(scalar));
     case arrow::Type::DOUBLE:
@@ -96,6 +100,16 @@ arrow::Result<Value> ToValue(const arrow::Scalar& scalar) {
     case arrow::Type::FIXED_SIZE_BINARY: {
       const auto bytes = checked_cast<const arrow::BaseBinaryScalar&>(scalar).view();
       return Value::BLOB(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    }
+    case arrow::Type::DATE64: {
+      constexpr int64_t kMillisADay = 86'400'000;
+      return Value::DATE(
+          duckdb::date_t(static_cast<int32_t>(ValueOf<arrow::Date64Scalar>(scalar) / kMillisADay)));
+    }
+    case arrow::Type::DICTIONARY: {
+      ARROW_ASSIGN_OR_RAISE(const auto value,
+                            checked_cast<const arrow::DictionaryScalar&>(scalar).GetEncodedValue());
+      return ToValue(*value);
     }
     case arrow::Type::DATE32:
     case arrow::Type::TIME32:
@@ -113,7 +127,8 @@ arrow::Result<Value> ToValue(const arrow::Scalar& scalar) {
       return ToStruct(scalar);
     default:
       return MakeError(ErrorKind::kInvalidArgument,
-                       "SQL has no parameters of type " + scalar.type->ToString());
+                       "SQL has no parameters of type " + scalar.type->ToString() +
+                           "; durations are numbers there, decimals have up to 38 digits");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "duckdb/common/enums/join_type.hpp"
 #include "duckdb/common/enums/logical_operator_type.hpp"
+#include "duckdb/main/client_context.hpp"
 #include "duckdb/main/config.hpp"
 #include "duckdb/optimizer/optimizer_extension.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
@@ -18,7 +19,10 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_join.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "infino/sql/result_origins.h"
 #include "infino/sql/search_functions.h"
+#include "infino/sql/search_join.h"
+#include "infino/sql/statement_state.h"
 
 namespace infino::sql {
 namespace {
@@ -124,17 +128,32 @@ void FollowProjection(LogicalOperator& op, const Conjuncts& conjuncts) {
   Follow(*op.children[0], below);
 }
 
-/// Rows of both sides of an inner join, and of the left side where the join only marks them, come
-/// through as they are.
+/// Whether the rows of a join's left side come through as they are, or not at all.
+bool KeepsLeft(duckdb::JoinType type) {
+  switch (type) {
+    case duckdb::JoinType::INNER:
+    case duckdb::JoinType::LEFT:
+    case duckdb::JoinType::SEMI:
+    case duckdb::JoinType::ANTI:
+    case duckdb::JoinType::MARK:
+    case duckdb::JoinType::SINGLE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The right side of a join that is run once a row of the left one sees other rows each time.
 void FollowJoin(LogicalOperator& op, const Conjuncts& conjuncts) {
   static const Conjuncts kNone;
   const duckdb::JoinType type = op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT
                                     ? duckdb::JoinType::INNER
                                     : op.Cast<duckdb::LogicalJoin>().join_type;
-  const bool keeps_left = type == duckdb::JoinType::INNER || type == duckdb::JoinType::MARK ||
-                          type == duckdb::JoinType::SINGLE;
-  Follow(*op.children[0], keeps_left ? conjuncts : kNone);
-  Follow(*op.children[1], type == duckdb::JoinType::INNER ? conjuncts : kNone);
+  const bool is_plain = op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
+                        op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
+                        op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
+  Follow(*op.children[0], KeepsLeft(type) ? conjuncts : kNone);
+  Follow(*op.children[1], is_plain && type == duckdb::JoinType::INNER ? conjuncts : kNone);
 }
 
 void TakeConditions(LogicalOperator& op, const Conjuncts& conjuncts) {
@@ -161,6 +180,8 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
       return Follow(*op.children[0], conjuncts);
     case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
     case LogicalOperatorType::LOGICAL_ANY_JOIN:
+    case LogicalOperatorType::LOGICAL_DELIM_JOIN:
+    case LogicalOperatorType::LOGICAL_DEPENDENT_JOIN:
     case LogicalOperatorType::LOGICAL_CROSS_PRODUCT:
       return FollowJoin(op, conjuncts);
     case LogicalOperatorType::LOGICAL_GET:
@@ -174,11 +195,16 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
 
 }  // namespace
 
-void RegisterPrefilter(duckdb::DatabaseInstance& database) {
+void RegisterSearchRules(duckdb::DatabaseInstance& database) {
   duckdb::OptimizerExtension extension;
-  extension.pre_optimize_function = [](duckdb::OptimizerExtensionInput& /*input*/,
+  extension.pre_optimize_function = [](duckdb::OptimizerExtensionInput& input,
                                        duckdb::unique_ptr<LogicalOperator>& plan) {
+    const auto statement =
+        input.context.registered_state->Get<StatementState>(StatementState::kKey);
+    if (statement == nullptr) return;  // One of the database's own making.
+    statement->SetOrigins(OriginsOf(*plan));
     Follow(*plan, {});
+    RemoveSelfJoins(plan);
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));
 }

@@ -60,14 +60,14 @@ arrow::Result<std::vector<float>> VectorOf(const Value& value) {
   }
   Value numbers;
   std::string error;
-  if (!list.DefaultTryCastAs(LogicalType::LIST(LogicalType::FLOAT), numbers, &error)) {
+  if (!list.DefaultTryCastAs(LogicalType::LIST(LogicalType::DOUBLE), numbers, &error)) {
     return Wrong("a query vector is numbers, as in '0.1,0.2', '[0.1,0.2]' or [0.1, 0.2]; got " +
                  value.ToString().substr(0, 60));
   }
   std::vector<float> vector;
   for (const Value& number : duckdb::ListValue::GetChildren(numbers)) {
     if (number.IsNull()) return Wrong("a query vector has no NULL among its numbers");
-    vector.push_back(number.GetValue<float>());
+    vector.push_back(static_cast<float>(number.GetValue<double>()));
   }
   return vector;
 }
@@ -79,8 +79,9 @@ std::optional<Value> Find(const Named& named, const char* name) {
   return found->second;
 }
 
-arrow::Status TakeMode(const Named& named, MatchMode& mode) {
+arrow::Status TakeMode(const Named& named, bool is_given, MatchMode& mode) {
   if (const auto value = Find(named, "mode")) {
+    if (is_given) return Wrong("mode is given twice");
     ARROW_ASSIGN_OR_RAISE(mode, ModeOf(*value));
   }
   return arrow::Status::OK();
@@ -119,7 +120,7 @@ arrow::Result<SearchRequest> Ranked(const Values& arguments, const Named& named,
   if (arguments.size() > 4) {
     ARROW_ASSIGN_OR_RAISE(request.mode, ModeOf(arguments[4]));
   }
-  ARROW_RETURN_NOT_OK(TakeMode(named, request.mode));
+  ARROW_RETURN_NOT_OK(TakeMode(named, arguments.size() > 4, request.mode));
   if (const auto k1 = Find(named, "k1")) request.k1 = k1->GetValue<double>();
   if (const auto b = Find(named, "b")) request.b = b->GetValue<double>();
   return request;
@@ -140,7 +141,7 @@ arrow::Result<SearchRequest> Tokens(const Values& arguments, const Named& named)
   if (arguments.size() > 3) {
     ARROW_ASSIGN_OR_RAISE(request.mode, ModeOf(arguments[3]));
   }
-  ARROW_RETURN_NOT_OK(TakeMode(named, request.mode));
+  ARROW_RETURN_NOT_OK(TakeMode(named, arguments.size() > 3, request.mode));
   return request;
 }
 
@@ -169,7 +170,7 @@ arrow::Result<SearchRequest> Hybrid(const Values& arguments, const Named& named)
   ARROW_ASSIGN_OR_RAISE(request.vector_column, TextOf(arguments[3], "the vector column"));
   ARROW_ASSIGN_OR_RAISE(request.vector, VectorOf(arguments[4]));
   ARROW_ASSIGN_OR_RAISE(request.k, CountOf(arguments[5], "k"));
-  ARROW_RETURN_NOT_OK(TakeMode(named, request.mode));
+  ARROW_RETURN_NOT_OK(TakeMode(named, false, request.mode));
   if (const auto depth = Find(named, "depth")) {
     ARROW_ASSIGN_OR_RAISE(request.depth, CountOf(*depth, "depth"));
   }

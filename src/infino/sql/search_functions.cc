@@ -29,11 +29,13 @@
 #include "infino/query/vector_executor.h"
 #include "infino/search.h"
 #include "infino/sql/arrow_columns.h"
+#include "infino/sql/bound_copy.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/row_scan.h"
 #include "infino/sql/search_arguments.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
+#include "infino/sql/table_names.h"
 #include "infino/sql/table_source.h"
 #include "infino/supertable/snapshot.h"
 
@@ -48,22 +50,6 @@ struct FormInfo final : duckdb::TableFunctionInfo {
 
   const SearchForm form;
 };
-
-/// The table with its columns under the names that SQL has for them.
-PinnedTable Renamed(const PinnedTable& table, const std::vector<SqlColumn>& columns) {
-  const TableSchema& schema = table.snapshot->root.schema;
-  const bool has_own_names = std::ranges::all_of(columns, [&](const SqlColumn& column) {
-    const TableColumn* declared = schema.FindById(column.field_id);
-    return declared == nullptr || declared->field->name() == column.name;
-  });
-  if (has_own_names) return table;
-  auto snapshot = std::make_shared<Snapshot>(*table.snapshot);
-  for (TableColumn& column : snapshot->root.schema.columns) {
-    const auto named = std::ranges::find(columns, column.field_id, &SqlColumn::field_id);
-    if (named != columns.end()) column.field = column.field->WithName(named->name);
-  }
-  return {.name = table.name, .folder = table.folder, .snapshot = std::move(snapshot)};
-}
 
 /// What SQL calls the column that a caller names: as it was declared, or as SQL shows it.
 void UseSqlName(const TableSchema& declared, const std::vector<SqlColumn>& columns,
@@ -104,7 +90,7 @@ arrow::Result<duckdb::unique_ptr<SearchCall>> MakeCall(ClientContext& context,
                         StatementState::Of(context).Find(input.inputs[0].ToString()));
   const TableSchema& declared = table->snapshot->root.schema;
   call->columns = SqlColumnsOf(declared, kScoreColumn);
-  call->table = Renamed(*table, call->columns);
+  call->table = WithSqlNames(*table, call->columns);
   ARROW_ASSIGN_OR_RAISE(call->request, form.request(input.inputs, input.named_parameters));
   UseSqlNames(declared, call->columns, call->request);
   return call;
@@ -273,6 +259,7 @@ duckdb::TableFunction FunctionOf(const SearchForm& form) {
   function.cardinality = Estimate;
   function.to_string = Explain;
   function.projection_pushdown = true;
+  LetPlansBeCopied(function);
   return function;
 }
 

@@ -34,7 +34,8 @@ arrow::Status CheckIsOneReading(
   if (statements.size() != 1) {
     return MakeError(ErrorKind::kInvalidArgument,
                      std::string(kSql) + ": a call runs exactly one SQL statement, not " +
-                         std::to_string(statements.size()));
+                         std::to_string(statements.size()) +
+                         (statements.empty() ? "" : "; a PIVOT needs its values: IN (…)"));
   }
   const duckdb::SQLStatement* statement = statements.front().get();
   if (statement->type == duckdb::StatementType::EXPLAIN_STATEMENT) {
@@ -84,7 +85,8 @@ class DuckDbEngine final : public SqlEngine {
       ARROW_RETURN_NOT_OK(CheckIsOneReading(statements));
       ARROW_ASSIGN_OR_RAISE(const auto parameters, ToParameters(statement.parameters));
       ARROW_RETURN_NOT_OK(execution.Run(*statements.front(), parameters));
-      return ToArrowTable(execution.result(), execution.context(), statement.stop);
+      return ToArrowTable(execution.result(), execution.context(), state->origins(),
+                          statement.stop);
     } catch (const std::exception& error) {
       ARROW_RETURN_NOT_OK(state->failure());
       return FromDuckDb(error, kSql);

@@ -1,9 +1,8 @@
 #include "infino/sql/sql_types.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,9 +10,9 @@
 #include <vector>
 
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/checked_cast.h>
 
-#include "duckdb/common/extra_type_info.hpp"
 #include "duckdb/common/string_util.hpp"
 #include "duckdb/common/types.hpp"
 #include "infino/superfile/table_schema.h"
@@ -25,53 +24,8 @@ using arrow::internal::checked_cast;
 using duckdb::LogicalType;
 using duckdb::LogicalTypeId;
 
-/// Names of carried types. Those with a parameter have it behind a colon.
-constexpr std::string_view kHalf = "half_float";
-constexpr std::string_view kFixedBinary = "fixed_binary";
-constexpr std::string_view kDateMillis = "date_ms";
-constexpr std::string_view kTimeSeconds = "time_s";
-constexpr std::string_view kTimeMillis = "time_ms";
-constexpr std::string_view kDuration = "duration";
-constexpr std::string_view kZone = "timestamp_tz";
-
-LogicalType Named(LogicalType type, std::string_view name, const std::string& parameter = {}) {
-  type.SetAlias(std::string(name) + (parameter.empty() ? "" : ":" + parameter));
-  return type;
-}
-
-/// The parameter of a carried type of that name, empty if it has none; nothing for other types.
-std::optional<std::string> ParameterOf(const LogicalType& type, std::string_view name) {
-  if (!type.HasAlias()) return std::nullopt;
-  const std::string alias = type.GetAlias();
-  if (alias == name) return "";
-  const std::string prefix = std::string(name) + ":";
-  if (!alias.starts_with(prefix)) return std::nullopt;
-  return alias.substr(prefix.size());
-}
-
-std::string UnitName(arrow::TimeUnit::type unit) {
-  switch (unit) {
-    case arrow::TimeUnit::SECOND:
-      return "s";
-    case arrow::TimeUnit::MILLI:
-      return "ms";
-    case arrow::TimeUnit::MICRO:
-      return "us";
-    default:
-      return "ns";
-  }
-}
-
-arrow::TimeUnit::type UnitOf(std::string_view name) {
-  if (name == "s") return arrow::TimeUnit::SECOND;
-  if (name == "ms") return arrow::TimeUnit::MILLI;
-  return name == "us" ? arrow::TimeUnit::MICRO : arrow::TimeUnit::NANO;
-}
-
 LogicalType ToTimestamp(const arrow::TimestampType& type) {
-  if (!type.timezone().empty()) {
-    return Named(LogicalType::TIMESTAMP_TZ, kZone, UnitName(type.unit()) + ":" + type.timezone());
-  }
+  if (!type.timezone().empty()) return LogicalType::TIMESTAMP_TZ;
   switch (type.unit()) {
     case arrow::TimeUnit::SECOND:
       return LogicalType::TIMESTAMP_S;
@@ -85,8 +39,6 @@ LogicalType ToTimestamp(const arrow::TimestampType& type) {
 }
 
 LogicalType ToDecimal(const arrow::DecimalType& type) {
-  constexpr int32_t kDigitsMax = 38;
-  if (type.precision() > kDigitsMax) return LogicalType::DOUBLE;
   return LogicalType::DECIMAL(static_cast<uint8_t>(type.precision()),
                               static_cast<uint8_t>(type.scale()));
 }
@@ -102,28 +54,6 @@ LogicalType ToStruct(const arrow::DataType& type) {
     fields.emplace_back(std::move(name), ToLogicalType(*field->type()));
   }
   return LogicalType::STRUCT(std::move(fields));
-}
-
-std::shared_ptr<arrow::DataType> ToArrowTimestamp(const LogicalType& type) {
-  const std::optional<std::string> zone = ParameterOf(type, kZone);
-  if (!zone) return arrow::timestamp(arrow::TimeUnit::MICRO, "UTC");
-  const size_t colon = zone->find(':');
-  return arrow::timestamp(UnitOf(std::string_view(*zone).substr(0, colon)),
-                          zone->substr(colon + 1));
-}
-
-std::shared_ptr<arrow::DataType> ToArrowBlob(const LogicalType& type) {
-  const std::optional<std::string> width = ParameterOf(type, kFixedBinary);
-  if (!width) return arrow::large_binary();
-  int32_t bytes = 0;
-  std::from_chars(width->data(), width->data() + width->size(), bytes);
-  return arrow::fixed_size_binary(bytes);
-}
-
-std::shared_ptr<arrow::DataType> ToArrowTime(const LogicalType& type) {
-  if (ParameterOf(type, kTimeSeconds)) return arrow::time32(arrow::TimeUnit::SECOND);
-  if (ParameterOf(type, kTimeMillis)) return arrow::time32(arrow::TimeUnit::MILLI);
-  return arrow::time64(arrow::TimeUnit::MICRO);
 }
 
 std::shared_ptr<arrow::DataType> ToArrowStruct(const LogicalType& type) {
@@ -176,6 +106,7 @@ LogicalType ToLogicalType(const arrow::DataType& type) {
     case arrow::Type::NA:
       return LogicalType::INTEGER;
     case arrow::Type::INT64:
+    case arrow::Type::DURATION:
       return LogicalType::BIGINT;
     case arrow::Type::UINT8:
       return LogicalType::UTINYINT;
@@ -186,7 +117,6 @@ LogicalType ToLogicalType(const arrow::DataType& type) {
     case arrow::Type::UINT64:
       return LogicalType::UBIGINT;
     case arrow::Type::HALF_FLOAT:
-      return Named(LogicalType::FLOAT, kHalf);
     case arrow::Type::FLOAT:
       return LogicalType::FLOAT;
     case arrow::Type::DOUBLE:
@@ -195,28 +125,17 @@ LogicalType ToLogicalType(const arrow::DataType& type) {
     case arrow::Type::LARGE_STRING:
     case arrow::Type::STRING_VIEW:
       return LogicalType::VARCHAR;
-    case arrow::Type::FIXED_SIZE_BINARY:
-      return Named(
-          LogicalType::BLOB, kFixedBinary,
-          std::to_string(checked_cast<const arrow::FixedSizeBinaryType&>(type).byte_width()));
     case arrow::Type::DATE32:
-      return LogicalType::DATE;
     case arrow::Type::DATE64:
-      return Named(LogicalType::DATE, kDateMillis);
+      return LogicalType::DATE;
     case arrow::Type::TIME32:
-      return Named(LogicalType::TIME,
-                   checked_cast<const arrow::Time32Type&>(type).unit() == arrow::TimeUnit::SECOND
-                       ? kTimeSeconds
-                       : kTimeMillis);
+      return LogicalType::TIME;
     case arrow::Type::TIME64:
       return checked_cast<const arrow::Time64Type&>(type).unit() == arrow::TimeUnit::MICRO
                  ? LogicalType::TIME
                  : LogicalType::TIME_NS;
     case arrow::Type::TIMESTAMP:
       return ToTimestamp(checked_cast<const arrow::TimestampType&>(type));
-    case arrow::Type::DURATION:
-      return Named(LogicalType::BIGINT, kDuration,
-                   UnitName(checked_cast<const arrow::DurationType&>(type).unit()));
     case arrow::Type::DECIMAL32:
     case arrow::Type::DECIMAL64:
     case arrow::Type::DECIMAL128:
@@ -254,10 +173,7 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
       return arrow::int16();
     case LogicalTypeId::INTEGER:
       return arrow::int32();
-    case LogicalTypeId::BIGINT: {
-      const std::optional<std::string> unit = ParameterOf(type, kDuration);
-      return unit ? arrow::duration(UnitOf(*unit)) : arrow::int64();
-    }
+    case LogicalTypeId::BIGINT:
     case LogicalTypeId::HUGEINT:
     case LogicalTypeId::UHUGEINT:
       return arrow::int64();
@@ -270,18 +186,18 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
     case LogicalTypeId::UBIGINT:
       return arrow::uint64();
     case LogicalTypeId::FLOAT:
-      return ParameterOf(type, kHalf) ? arrow::float16() : arrow::float32();
+      return arrow::float32();
     case LogicalTypeId::DOUBLE:
       return arrow::float64();
     case LogicalTypeId::VARCHAR:
     case LogicalTypeId::CHAR:
       return arrow::large_utf8();
     case LogicalTypeId::BLOB:
-      return ToArrowBlob(type);
+      return arrow::large_binary();
     case LogicalTypeId::DATE:
-      return ParameterOf(type, kDateMillis) ? arrow::date64() : arrow::date32();
+      return arrow::date32();
     case LogicalTypeId::TIME:
-      return ToArrowTime(type);
+      return arrow::time64(arrow::TimeUnit::MICRO);
     case LogicalTypeId::TIME_NS:
       return arrow::time64(arrow::TimeUnit::NANO);
     case LogicalTypeId::TIMESTAMP_SEC:
@@ -293,7 +209,7 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
     case LogicalTypeId::TIMESTAMP_NS:
       return arrow::timestamp(arrow::TimeUnit::NANO);
     case LogicalTypeId::TIMESTAMP_TZ:
-      return ToArrowTimestamp(type);
+      return arrow::timestamp(arrow::TimeUnit::MICRO, "UTC");
     case LogicalTypeId::DECIMAL:
       return arrow::decimal128(duckdb::DecimalType::GetWidth(type),
                                duckdb::DecimalType::GetScale(type));
@@ -307,20 +223,56 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
   }
 }
 
+std::shared_ptr<arrow::DataType> ToResultType(const arrow::DataType& declared) {
+  switch (declared.id()) {
+    case arrow::Type::DICTIONARY:
+      return ToResultType(*checked_cast<const arrow::DictionaryType&>(declared).value_type());
+    case arrow::Type::HALF_FLOAT:
+    case arrow::Type::DATE64:
+    case arrow::Type::TIME32:
+    case arrow::Type::TIMESTAMP:
+    case arrow::Type::DURATION:
+    case arrow::Type::FIXED_SIZE_BINARY:
+      return declared.GetSharedPtr();
+    default:
+      return ToArrowType(ToLogicalType(declared));
+  }
+}
+
+namespace {
+
+/// DuckDB's decimals have at most 38 digits.
+bool IsRead(const arrow::DataType& type) {
+  constexpr int32_t kDigitsMax = 38;
+  if (arrow::is_decimal(type.id())) {
+    return checked_cast<const arrow::DecimalType&>(type).precision() <= kDigitsMax;
+  }
+  return std::ranges::all_of(type.fields(),
+                             [](const auto& field) { return IsRead(*field->type()); });
+}
+
+}  // namespace
+
 std::vector<SqlColumn> SqlColumnsOf(const TableSchema& schema, std::string_view reserved) {
   std::vector<SqlColumn> columns;
   std::set<std::string> taken = {kFileColumn, kRowColumn};
   if (!reserved.empty()) taken.insert(duckdb::StringUtil::Lower(std::string(reserved)));
-  const auto add = [&](const std::string& declared, const arrow::DataType& type, int32_t field_id) {
+  const auto add = [&](const std::string& declared, const std::shared_ptr<arrow::DataType>& type,
+                       int32_t field_id) {
     std::string name = declared;
     for (int number = 1; !taken.insert(duckdb::StringUtil::Lower(name)).second; ++number) {
       name = declared + "_" + std::to_string(number);
     }
-    columns.push_back({.name = std::move(name), .type = ToLogicalType(type), .field_id = field_id});
+    columns.push_back({.name = std::move(name),
+                       .type = ToLogicalType(*type),
+                       .field_id = field_id,
+                       .declared = type});
   };
-  add(std::string(kIdColumn), *IdField()->type(), kIdFieldId);
+  add(std::string(kIdColumn), IdField()->type(), kIdFieldId);
   for (const TableColumn& column : schema.columns) {
-    if (column.stored()) add(column.field->name(), *column.field->type(), column.field_id);
+    if (column.stored() && IsRead(*column.field->type())) {
+      add(column.field->name(), column.field->type(), column.field_id);
+    }
   }
   return columns;
 }

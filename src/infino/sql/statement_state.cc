@@ -111,14 +111,24 @@ arrow::Result<bool> StatementState::AreOfOneMoment() {
   bool same = true;
   for (bool moved = true; moved;) {
     moved = false;
-    for (auto& [name, pin] : pins_) {
-      ARROW_ASSIGN_OR_RAISE(PinnedTable newest, source_.Pin(name, true, stop_));
-      if (newest.folder == pin->folder && newest.snapshot->version() == pin->snapshot->version()) {
+    for (auto pin = pins_.begin(); pin != pins_.end();) {
+      arrow::Result<PinnedTable> newest = source_.Pin(pin->first, true, stop_);
+      const bool is_gone = IsError(newest.status(), ErrorKind::kNotFound);
+      if (!is_gone) ARROW_RETURN_NOT_OK(newest.status());
+      if (!is_gone && newest->folder == pin->second->folder &&
+          newest->snapshot->version() == pin->second->snapshot->version()) {
+        ++pin;
         continue;
       }
-      outdated_.push_back(std::exchange(pin, std::make_unique<PinnedTable>(std::move(newest))));
       moved = true;
       same = false;
+      outdated_.push_back(std::move(pin->second));
+      if (is_gone) {
+        pin = pins_.erase(pin);
+        continue;
+      }
+      pin->second = std::make_unique<PinnedTable>(*std::move(newest));
+      ++pin;
     }
   }
   return same;
@@ -138,6 +148,19 @@ std::shared_ptr<const SuperfileReader> StatementState::FindFile(const std::strin
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(path);
   return found == files_.end() ? nullptr : found->second;
+}
+
+void StatementState::NoteMissing(const std::string& name, const arrow::Status& why) {
+  const std::lock_guard lock(mutex_);
+  missing_.insert_or_assign(name, why);
+}
+
+arrow::Status StatementState::MissingIn(const std::string& message) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, why] : missing_) {
+    if (message.starts_with("Table with name " + name + " does not exist")) return why;
+  }
+  return arrow::Status::OK();
 }
 
 void StatementState::NoteFailure(const arrow::Status& failure) {

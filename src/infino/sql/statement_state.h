@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/type.h>
 
 #include "duckdb/function/table_function.hpp"
 #include "duckdb/main/client_context_state.hpp"
@@ -54,6 +56,19 @@ class StatementState final : public duckdb::ClientContextState {
   /// Lets go of what the statement was bound to, keeping the pins.
   void Unbind();
 
+  /// The types of the result's columns that are columns of tables; see OriginsOf.
+  void SetOrigins(std::vector<std::shared_ptr<arrow::DataType>> origins) {
+    origins_ = std::move(origins);
+  }
+
+  [[nodiscard]] const std::vector<std::shared_ptr<arrow::DataType>>& origins() const {
+    return origins_;
+  }
+
+  /// Why a name was not found; what DuckDB says of it knows nothing of our tables.
+  void NoteMissing(const std::string& name, const arrow::Status& why);
+  [[nodiscard]] arrow::Status MissingIn(const std::string& message) const;
+
   /// Keeps the first failure of ours that DuckDB carries as an exception.
   void NoteFailure(const arrow::Status& failure);
 
@@ -88,6 +103,8 @@ class StatementState final : public duckdb::ClientContextState {
   std::map<std::string, std::unique_ptr<PinnedTable>> pins_;
   std::vector<std::unique_ptr<PinnedTable>> outdated_;  // what a plan may still refer to
   std::unordered_map<std::string, std::shared_ptr<const SuperfileReader>> files_;
+  std::vector<std::shared_ptr<arrow::DataType>> origins_;
+  std::map<std::string, arrow::Status> missing_;
   arrow::Status failure_;
 
   std::mutex entries_mutex_;

@@ -14,9 +14,9 @@
 #include "duckdb/common/multi_file/multi_file_data.hpp"
 #include "duckdb/common/multi_file/multi_file_reader.hpp"
 #include "duckdb/common/multi_file/multi_file_states.hpp"
-#include "duckdb/function/partition_stats.hpp"
 #include "duckdb/function/table_function.hpp"
 #include "duckdb/main/client_context.hpp"
+#include "duckdb/optimizer/filter_combiner.hpp"
 #include "duckdb/parser/expression/constant_expression.hpp"
 #include "duckdb/parser/tableref/table_function_ref.hpp"
 #include "infino/index/doc_filter.h"
@@ -24,6 +24,7 @@
 #include "infino/query/superfile_cache.h"
 #include "infino/query/tombstones.h"
 #include "infino/sql/duckdb_status.h"
+#include "infino/sql/manifest_statistics.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
 #include "infino/sql/superfile_list.h"
@@ -89,12 +90,27 @@ class SuperfileReading final : public MultiFileReader {
 
   [[nodiscard]] duckdb::TableCatalogEntry& entry() const { return info_->entry; }
 
+  [[nodiscard]] const std::vector<SqlColumn>& columns() const { return info_->columns; }
+
   duckdb::vector<duckdb::string> ParsePaths(const duckdb::Value& /*input*/) override { return {}; }
 
   duckdb::shared_ptr<duckdb::MultiFileList> CreateFileList(
       ClientContext& /*context*/, const duckdb::vector<duckdb::string>& /*paths*/,
       const duckdb::FileGlobInput& /*glob*/) override {
     return SuperfileList::All(info_->table);
+  }
+
+  /// Leaves out the superfiles that the manifest rules out.
+  duckdb::unique_ptr<duckdb::MultiFileList> ComplexFilterPushdown(
+      ClientContext& context, duckdb::MultiFileList& files,
+      const duckdb::MultiFileOptions& /*options*/, duckdb::MultiFilePushdownInfo& pushed,
+      duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>& filters) override {
+    duckdb::FilterCombiner combiner(context);
+    for (const auto& filter : filters) combiner.AddFilter(filter->Copy());
+    duckdb::vector<duckdb::FilterPushdownResult> outcomes;
+    const duckdb::TableFilterSet set =
+        combiner.GenerateTableScanFilters(pushed.column_indexes, outcomes);
+    return Prune(files.Cast<SuperfileList>(), info_->columns, set);
   }
 
   bool Bind(duckdb::MultiFileOptions& options, duckdb::MultiFileList& /*files*/,
@@ -195,45 +211,6 @@ class SuperfileReading final : public MultiFileReader {
   duckdb::shared_ptr<ScanInfo> info_;
 };
 
-/// The live rows of a table in one piece: what COUNT(*) and other aggregates without a filter take
-/// in place of a scan.
-duckdb::vector<duckdb::PartitionStatistics> PartitionsOf(ClientContext& /*context*/,
-                                                         duckdb::GetPartitionStatsInput& input) {
-  const auto& bind = input.bind_data->Cast<MultiFileBindData>();
-  duckdb::PartitionStatistics statistics;
-  statistics.row_start = 0;
-  statistics.count = static_cast<uint64_t>(bind.file_list->Cast<SuperfileList>().live_row_count());
-  statistics.count_type = duckdb::CountType::COUNT_EXACT;
-  return {statistics};
-}
-
-duckdb::BindInfo BindInfoOf(const optional_ptr<duckdb::FunctionData> data) {
-  const auto& bind = data->Cast<MultiFileBindData>();
-  return duckdb::BindInfo(bind.multi_file_reader->Cast<SuperfileReading>().entry());
-}
-
-duckdb::unique_ptr<duckdb::NodeStatistics> CardinalityOf(ClientContext& context,
-                                                         const duckdb::FunctionData* data) {
-  return data->Cast<MultiFileBindData>().file_list->GetCardinality(context);
-}
-
-duckdb::unique_ptr<duckdb::BaseStatistics> StatisticsOf(ClientContext& context,
-                                                        const duckdb::FunctionData* data,
-                                                        duckdb::column_t column) {
-  const auto& bind = data->Cast<MultiFileBindData>();
-  return ScanStatistics(context, bind.file_list->Cast<SuperfileList>().table(), column);
-}
-
-duckdb::InsertionOrderPreservingMap<duckdb::string> Explain(
-    duckdb::TableFunctionToStringInput& input) {
-  const auto& list = input.bind_data->Cast<MultiFileBindData>().file_list->Cast<SuperfileList>();
-  duckdb::InsertionOrderPreservingMap<duckdb::string> lines;
-  lines["Table"] = list.table().name;
-  lines["Superfiles"] = std::to_string(list.items().size()) + " of " +
-                        std::to_string(list.table().snapshot->files.size());
-  return lines;
-}
-
 }  // namespace
 
 duckdb::virtual_column_map_t ScanVirtualColumns() {
@@ -247,36 +224,15 @@ duckdb::virtual_column_map_t ScanVirtualColumns() {
   return columns;
 }
 
-duckdb::unique_ptr<duckdb::BaseStatistics> ScanStatistics(ClientContext& /*context*/,
-                                                          const PinnedTable& /*table*/,
-                                                          duckdb::column_t /*column*/) {
-  return nullptr;
-}
-
-duckdb::TableFunction BindScan(ClientContext& context, duckdb::TableCatalogEntry& entry,
-                               const PinnedTable& table,
-                               duckdb::unique_ptr<duckdb::FunctionData>& bound) {
+duckdb::unique_ptr<duckdb::FunctionData> BindSuperfiles(ClientContext& context,
+                                                        duckdb::TableCatalogEntry& entry,
+                                                        const PinnedTable& table) {
   duckdb::TableFunction function = StatementState::Of(context).parquet_scan();
-  function.name = "infino_scan";
   function.function_info = duckdb::make_shared_ptr<ScanInfo>(table, entry);
   function.get_multi_file_reader = SuperfileReading::Make;
-  function.get_partition_stats = PartitionsOf;
-  function.get_bind_info = BindInfoOf;
-  function.cardinality = CardinalityOf;
-  function.statistics = StatisticsOf;
-  function.statistics_extended = nullptr;
-  function.get_virtual_columns = [](ClientContext& /*context*/,
-                                    optional_ptr<duckdb::FunctionData> /*data*/) {
-    return ScanVirtualColumns();
-  };
-  function.to_string = Explain;
-  function.dynamic_to_string = nullptr;
-  function.serialize = nullptr;
-  function.deserialize = nullptr;
-  function.verify_serialization = false;
-
   duckdb::vector<duckdb::Value> inputs = {duckdb::Value("")};
-  duckdb::named_parameter_map_t named;
+  // Parquet's bounds leave NaN out, which is greater than all numbers.
+  duckdb::named_parameter_map_t named = {{"can_have_nan", duckdb::Value::BOOLEAN(true)}};
   duckdb::vector<duckdb::LogicalType> input_types;
   duckdb::vector<duckdb::string> input_names;
   const duckdb::TableFunctionRef reference;
@@ -284,9 +240,21 @@ duckdb::TableFunction BindScan(ClientContext& context, duckdb::TableCatalogEntry
                                        function.function_info.get(), nullptr, function, reference);
   duckdb::vector<duckdb::LogicalType> types;
   duckdb::vector<duckdb::string> names;
-  bound = function.bind(context, input, types, names);
+  auto bound = function.bind(context, input, types, names);
   bound->Cast<MultiFileBindData>().virtual_columns = ScanVirtualColumns();
-  return function;
+  return bound;
+}
+
+const SuperfileList& ScannedFiles(const duckdb::FunctionData& bound) {
+  return bound.Cast<MultiFileBindData>().file_list->Cast<SuperfileList>();
+}
+
+const std::vector<SqlColumn>& ScannedColumns(const duckdb::FunctionData& bound) {
+  return bound.Cast<MultiFileBindData>().multi_file_reader->Cast<SuperfileReading>().columns();
+}
+
+duckdb::TableCatalogEntry& ScannedTable(const duckdb::FunctionData& bound) {
+  return bound.Cast<MultiFileBindData>().multi_file_reader->Cast<SuperfileReading>().entry();
 }
 
 }  // namespace infino::sql

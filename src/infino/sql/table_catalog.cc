@@ -26,9 +26,12 @@
 #include "duckdb/transaction/transaction.hpp"
 #include "duckdb/transaction/transaction_manager.hpp"
 #include "infino/sql/duckdb_status.h"
+#include "infino/sql/manifest_statistics.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
+#include "infino/sql/superfile_list.h"
 #include "infino/sql/superfile_scan.h"
+#include "infino/sql/table_scan.h"
 #include "infino/sql/table_source.h"
 
 namespace infino::sql {
@@ -51,12 +54,14 @@ class TableEntry final : public duckdb::TableCatalogEntry {
 
   duckdb::unique_ptr<duckdb::BaseStatistics> GetStatistics(ClientContext& context,
                                                            duckdb::column_t column) override {
-    return ScanStatistics(context, table_, column);
+    static_cast<void>(context);
+    return StatisticsOfAll(*SuperfileList::All(table_), SqlColumnsOf(table_.snapshot->root.schema),
+                           column);
   }
 
   duckdb::TableFunction GetScanFunction(ClientContext& context,
                                         duckdb::unique_ptr<duckdb::FunctionData>& bound) override {
-    return BindScan(context, *this, table_, bound);
+    return BindTableScan(context, *this, table_, bound);
   }
 
   duckdb::TableStorageInfo GetStorageInfo(ClientContext& /*context*/) override {
@@ -100,8 +105,11 @@ class SchemaEntry final : public duckdb::SchemaCatalogEntry {
     ClientContext& context = transaction.GetContext();
     StatementState& state = StatementState::Of(context);
     const arrow::Result<const PinnedTable*> table = state.Find(lookup.GetEntryName());
-    // DuckDB looks in other schemas, too, and says by itself what it did not find.
-    if (IsError(table.status(), ErrorKind::kNotFound)) return nullptr;
+    // DuckDB looks in other schemas, too.
+    if (IsError(table.status(), ErrorKind::kNotFound)) {
+      state.NoteMissing(lookup.GetEntryName(), table.status());
+      return nullptr;
+    }
     ThrowIfFailed(context, table.status());
     return &EntryOf(state, **table);
   }

@@ -17,6 +17,7 @@
 #include <arrow/status.h>
 #include <arrow/type.h>
 
+#include "infino/codec/row_bitmap.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/buffer_range_reader.h"
 #include "infino/common/bytes.h"
@@ -26,6 +27,12 @@
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
+#include "infino/manifest/manifest.h"
+#include "infino/manifest/tombstones_codec.h"
+#include "infino/query/query_environment.h"
+#include "infino/query/superfile_cache.h"
+#include "infino/query/tombstones.h"
+#include "infino/storage/block_cache.h"
 #include "infino/storage/object_store.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/superfile_reader.h"
@@ -33,6 +40,7 @@
 #include "infino/supertable/layout.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
+#include "support/row_predicates.h"
 
 namespace infino {
 namespace {
@@ -70,7 +78,15 @@ arrow::Status AddRows(ObjectStore& store, const std::string& folder, const Super
   }
   ARROW_ASSIGN_OR_RAISE(const auto batch, fetch->Rows());
   const auto& numbers = static_cast<const arrow::Int64Array&>(*batch->column(0));
-  for (const DocId doc : docs) rows->push_back({reader->IdOf(doc), numbers.Value(doc)});
+  RowBitmap deleted;
+  if (entry.tombstones) {
+    const std::string name = ObjectPath(folder, entry.tombstones->object.name);
+    ARROW_ASSIGN_OR_RAISE(const VersionedBytes tombstones, Wait(store.Get(name)));
+    ARROW_ASSIGN_OR_RAISE(deleted, DecodeTombstones(entry, *tombstones.bytes, name));
+  }
+  for (const DocId doc : docs) {
+    if (!deleted.Contains(doc)) rows->push_back({reader->IdOf(doc), numbers.Value(doc)});
+  }
   if (reader->IdOf(0) != entry.min_id || reader->IdOf(docs.back()) != entry.max_id) {
     return Broken(path, "wrong id range");
   }
@@ -90,11 +106,22 @@ TableSchema RowTextTableSchema() {
   return schema;
 }
 
+QueryEnvironment TestQuerying(const std::shared_ptr<ObjectStore>& store) {
+  constexpr int64_t kCacheBytes = int64_t{4} << 20;
+  QueryEnvironment querying;
+  querying.superfiles = std::make_shared<SuperfileCache>(
+      store, std::make_shared<BlockCache>(kCacheBytes), kCacheBytes);
+  querying.tombstones = std::make_shared<TombstoneCache>(store, kCacheBytes);
+  querying.row_selector = MakeRowPredicates();
+  return querying;
+}
+
 WriterEnvironment TestEnvironment(std::shared_ptr<ObjectStore> store, uint64_t seed) {
   WriterEnvironment environment;
   environment.store = std::move(store);
   environment.clock = std::make_shared<ManualClock>(kTestNowMs);
   environment.random = std::make_shared<Random>(seed);
+  environment.querying = TestQuerying(environment.store);
   return environment;
 }
 
@@ -156,7 +183,8 @@ arrow::Result<std::vector<StoredRow>> ReadAllRows(ObjectStore& store, const std:
   for (const Snapshot::File& file : snapshot.files) {
     ARROW_RETURN_NOT_OK(AddRows(store, folder, *file.entry, &rows));
   }
-  if (static_cast<int64_t>(rows.size()) != snapshot.root.totals.row_count) {
+  const ManifestTotals& totals = snapshot.root.totals;
+  if (static_cast<int64_t>(rows.size()) != totals.row_count - totals.deleted_count) {
     return Broken(folder, "the root's row count is wrong");
   }
   std::ranges::sort(rows, {}, &StoredRow::id);

@@ -15,6 +15,7 @@
 #include "infino/commit/table_writer.h"
 #include "infino/common/clock.h"
 #include "infino/common/ids.h"
+#include "infino/query/query_environment.h"
 #include "infino/storage/object_store.h"
 #include "infino/superfile/table_schema.h"
 #include "infino/supertable/pointer.h"
@@ -27,6 +28,9 @@ namespace infino {
 [[nodiscard]] TableSchema RowTextTableSchema();
 
 inline constexpr int64_t kTestNowMs = 1'700'000'000'000;
+
+/// What a query works with, its predicates those of support/row_predicates.h.
+[[nodiscard]] QueryEnvironment TestQuerying(const std::shared_ptr<ObjectStore>& store);
 
 /// An environment without a pool, on a manual clock, with a seeded generator.
 [[nodiscard]] WriterEnvironment TestEnvironment(std::shared_ptr<ObjectStore> store,
@@ -81,8 +85,8 @@ struct StoredRow {
   friend bool operator==(const StoredRow&, const StoredRow&) = default;
 };
 
-/// Every row of a snapshot in id order, read from the superfiles, whose hashes, checksums and
-/// entries are verified on the way.
+/// Every row of a snapshot that is not deleted, in id order, read from the superfiles, whose
+/// hashes, checksums and entries are verified on the way.
 [[nodiscard]] arrow::Result<std::vector<StoredRow>> ReadAllRows(ObjectStore& store,
                                                                 const std::string& folder,
                                                                 const Snapshot& snapshot);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,12 +13,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "infino/codec/row_bitmap.h"
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/error.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/object_names.h"
 #include "infino/manifest/part_codec.h"
+#include "infino/manifest/tombstones_codec.h"
 #include "infino/manifest/totals.h"
 #include "infino/superfile/superfile_summary.h"
 #include "support/matchers.h"
@@ -225,6 +228,105 @@ TEST(ManifestChange, WhatIsRemovedIsWhatIsNoLongerNamed) {
   }
 }
 
+/// Deletes rows at random, and holds every version to a plain map of what is deleted.
+TEST(ManifestChange, TombstonesTakeThePlaceOfThoseBefore) {
+  Random random(TestSeed());
+  VersionHolder table = RandomTable(random, 6);
+  std::map<SuperfileId, RowBitmap> deleted;
+  for (int i = 0; i < 60; ++i) {
+    ManifestChange change = random.Below(3) == 0 ? RandomAppend(random) : ManifestChange();
+    change.operation = "delete";
+    uint64_t new_count = 0;
+    std::vector<std::string> replaced;
+    for (const auto& part : table.version.parts) {
+      for (const SuperfileEntry& entry : part->entries) {
+        if (random.Below(40) != 0) continue;
+        RowBitmap& rows = deleted[entry.id];
+        const uint64_t before = rows.cardinality();
+        for (uint64_t n = 1 + random.Below(20); n > 0; --n) {
+          rows.Add(static_cast<DocId>(random.Below(static_cast<uint64_t>(entry.row_count))));
+        }
+        if (rows.cardinality() == before) continue;
+        new_count += rows.cardinality() - before;
+        if (entry.tombstones) replaced.push_back(entry.tombstones->object.name);
+        change.tombstones.push_back({.superfile = entry.id, .deleted = rows});
+      }
+    }
+    const CommitStamp stamp = RandomStamp(random);
+    const size_t parts_before = table.version.parts.size();
+    const VersionHolder next = ApplyChecked(table, change, stamp);
+    EXPECT_LE(next.version.parts.size(), parts_before + change.tombstones.size() + 1);
+    EXPECT_EQ(next.version.root.versions.front().rows_removed, static_cast<int64_t>(new_count));
+    for (const std::string& name : replaced) {
+      EXPECT_EQ(std::ranges::count(next.version.root.removed, name), 1) << name;
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(next.version.root.removed));
+    std::vector<SuperfileId> expected = SuperfilesOf(table.version);
+    for (const NewSuperfile& file : change.added) expected.push_back(file.entry.id);
+    EXPECT_EQ(SuperfilesOf(next.version), expected) << "their order changed";
+    table = next;
+    uint64_t total = 0;
+    for (const auto& part : table.version.parts) {
+      for (const SuperfileEntry& entry : part->entries) {
+        const auto rows = deleted.find(entry.id);
+        const uint64_t count = rows == deleted.end() ? 0 : rows->second.cardinality();
+        ASSERT_EQ(entry.row_count - entry.live_row_count(), static_cast<int64_t>(count));
+        total += count;
+      }
+    }
+    EXPECT_EQ(table.version.root.totals.deleted_count, static_cast<int64_t>(total));
+    for (const NewTombstones& tombstones : change.tombstones) {
+      const EncodedTombstones encoded =
+          EncodeTombstones(tombstones.superfile, stamp.commit, tombstones.deleted);
+      EXPECT_EQ(std::ranges::count(table.version.objects, encoded.ref.object,
+                                   [](const NamedObject& object) { return object.ref; }),
+                1);
+    }
+  }
+}
+
+TEST(ManifestChange, TombstonesThatDoNotFitAreRefused) {
+  Random random(TestSeed());
+  const VersionHolder table = RandomTable(random, 2);
+  const SuperfileEntry& entry = table.version.parts.front()->entries.front();
+  const auto refusal = [&](const VersionHolder& base, const SuperfileId& id,
+                           const std::vector<DocId>& docs, bool twice = false) {
+    ManifestChange change;
+    change.operation = "delete";
+    change.tombstones.push_back({.superfile = id, .deleted = RowBitmap::Of(docs)});
+    if (twice) change.tombstones.push_back(change.tombstones.front());
+    return Apply(base.base(), change, RandomStamp(random));
+  };
+  EXPECT_THAT(refusal(table, random.NextId<SuperfileId>(), {1}), IsError(ErrorKind::kConflict));
+  EXPECT_THAT(refusal(table, entry.id, {1}, true), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(refusal(table, entry.id, {}), IsError(ErrorKind::kInvalidArgument));
+  VersionHolder next{*refusal(table, entry.id, {1, 5})};
+  EXPECT_THAT(refusal(next, entry.id, {1, 6}), IsError(ErrorKind::kInvalidArgument))
+      << "some came back";
+  EXPECT_THAT(refusal(next, entry.id, {1, 5, 6}), IsOk());
+}
+
+TEST(Tombstones, AreReadBackOrRefused) {
+  Random random(TestSeed());
+  SuperfileEntry entry = RandomSuperfile(random).entry;
+  const RowBitmap deleted = RowBitmap::Of({0, 3, 999});
+  const EncodedTombstones encoded = EncodeTombstones(entry.id, random.NextId<CommitId>(), deleted);
+  entry.tombstones = encoded.ref;
+  const auto read = DecodeTombstones(entry, *encoded.bytes, "the object");
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(*read, deleted);
+  for (int64_t at = 0; at < encoded.bytes->size(); ++at) {
+    const auto changed = WithByteChanged(*encoded.bytes, static_cast<size_t>(at), 1);
+    EXPECT_THAT(DecodeTombstones(entry, *changed, "the object"), IsError(ErrorKind::kCorrupt));
+  }
+  // Also where somebody signed what is wrong.
+  entry.row_count = 999;
+  EXPECT_THAT(DecodeTombstones(entry, *encoded.bytes, "the object"), IsError(ErrorKind::kCorrupt));
+  entry.row_count = 1000;
+  entry.tombstones->deleted_count = 2;
+  EXPECT_THAT(DecodeTombstones(entry, *encoded.bytes, "the object"), IsError(ErrorKind::kCorrupt));
+}
+
 TEST(ManifestChange, RemovingWhatIsGoneIsAConflict) {
   Random random(TestSeed());
   const VersionHolder table = RandomTable(random, 2);
@@ -298,6 +400,20 @@ TEST_F(VerifyTest, NoticesAnObjectThatIsNotStaged) {
     broken.objects.erase(broken.objects.begin() + static_cast<std::ptrdiff_t>(i));
     EXPECT_THAT(Verify(&base_, broken, written_), IsError(ErrorKind::kInternal));
   }
+}
+
+TEST_F(VerifyTest, NoticesTombstonesThatAreNotStaged) {
+  ManifestChange change;
+  change.operation = "delete";
+  const SuperfileEntry& entry = table_.version.parts.front()->entries.front();
+  change.tombstones.push_back({.superfile = entry.id, .deleted = RowBitmap::Of({7})});
+  NextVersion next = *Apply(base_, change, RandomStamp(random_));
+  EXPECT_THAT(Verify(&base_, next, {}), IsOk());
+  const auto erased = std::erase_if(next.objects, [](const NamedObject& object) {
+    return object.ref.name.starts_with("tombstones/");
+  });
+  EXPECT_EQ(erased, 1U);
+  EXPECT_THAT(Verify(&base_, next, {}), IsError(ErrorKind::kInternal));
 }
 
 TEST_F(VerifyTest, NoticesAnotherBase) {

@@ -181,7 +181,8 @@ TEST_F(PointsOfAVersion, AreOfVectorColumns) {
 TEST_F(PointsOfAVersion, StayWhenSuperfilesGo) {
   INFINO_ASSERT_OK_AND_ASSIGN(NextVersion second, Append(first_, {RandomPoints(random_, 3)}));
   const VersionHolder base{std::move(second)};
-  ManifestChange change{.operation = "optimize", .added = {}, .removed = {}, .points = {}};
+  ManifestChange change{
+      .operation = "optimize", .added = {}, .removed = {}, .tombstones = {}, .points = {}};
   change.removed = SuperfilesOf(base.version);
   INFINO_ASSERT_OK_AND_ASSIGN(const NextVersion third,
                               Apply(base.base(), change, RandomStamp(random_)));

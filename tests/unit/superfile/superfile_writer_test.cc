@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <arrow/array.h>
 #include <arrow/array/builder_binary.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/buffer.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
@@ -126,6 +128,43 @@ TEST(SuperfileWriter, GapsBetweenIdsAreKept) {
   INFINO_ASSERT_OK_AND_ASSIGN(const auto superfile, OpenBuilt(built));
   for (DocId doc = 0; doc < 1000; ++doc) ASSERT_EQ(superfile->IdOf(doc), ids[doc]);
   INFINO_EXPECT_OK(VerifySuperfile(*superfile));
+}
+
+TEST(SuperfileWriter, IdsMayBeGivenOneByOne) {
+  Random random(TestSeed());
+  const TableSchema schema = SchemaOf({arrow::field("n", arrow::int32())});
+  INFINO_ASSERT_OK_AND_ASSIGN(auto by_runs, SuperfileWriter::Make(schema, {}));
+  INFINO_ASSERT_OK_AND_ASSIGN(auto by_ids, SuperfileWriter::Make(schema, {}));
+  RowId next = kFirstId;
+  for (int i = 0; i < 40; ++i) {
+    arrow::ArrayVector pieces;
+    std::vector<RowId> ids;
+    const auto runs = 1 + random.Below(9);
+    for (uint64_t run = 0; run < runs; ++run) {
+      const auto rows = static_cast<int64_t>(1 + random.Below(5));
+      const auto batch = RandomBatch(schema.ToArrow(), rows, random);
+      INFINO_ASSERT_OK(by_runs->Add(*batch, next));
+      pieces.push_back(batch->column(0));
+      for (int64_t row = 0; row < rows; ++row) ids.push_back(next.Plus(static_cast<uint64_t>(row)));
+      next = next.Plus(static_cast<uint64_t>(rows) + 1 + random.Below(3));
+    }
+    const auto column = arrow::Concatenate(pieces).ValueOrDie();
+    const auto batch = arrow::RecordBatch::Make(schema.ToArrow(), column->length(), {column});
+    EXPECT_THAT(by_ids->Add(*batch, std::span(ids).first(ids.size() - 1)),
+                IsError(ErrorKind::kInvalidArgument));
+    INFINO_ASSERT_OK(by_ids->Add(*batch, ids));
+  }
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto expected_file, by_runs->Finish());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto built, by_ids->Finish());
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto expected, ReadParquet(expected_file.bytes));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto table, ReadParquet(built.bytes));
+  EXPECT_TRUE(table->Equals(*expected));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto one, OpenBuilt(expected_file));
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto other, OpenBuilt(built));
+  for (DocId doc = 0; doc < static_cast<uint64_t>(one->row_count()); ++doc) {
+    ASSERT_EQ(other->IdOf(doc), one->IdOf(doc));
+  }
+  INFINO_EXPECT_OK(VerifySuperfile(*other));
 }
 
 TEST(SuperfileWriter, RowsThatDoNotFitTheSchemaAreInvalid) {
