@@ -1,5 +1,6 @@
 # Where things are: Arrow and Parquet from an installation or from the pyarrow wheel, BLAKE3 from the
-# official C sources that its crate carries, the rest from the system's packages.
+# official C sources that its crate carries, DuckDB's library from an npm package and its headers from
+# a crate, the rest from the system's packages.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -57,6 +58,35 @@ if(NOT INFINO_BLAKE3_DIR)
 endif()
 add_subdirectory(${INFINO_BLAKE3_DIR} ${CMAKE_BINARY_DIR}/blake3 EXCLUDE_FROM_ALL SYSTEM)
 set_target_properties(blake3 PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+# DuckDB: we use what its C++ library exports, so library and headers are of exactly one version. Both
+# clients check what they fetch against the hashes in their lock files.
+set(INFINO_DUCKDB_DIR "" CACHE PATH "A folder with libduckdb.so 1.5.6 and, under include/, its headers")
+if(NOT INFINO_DUCKDB_DIR)
+  set(INFINO_DUCKDB_DIR ${CMAKE_BINARY_DIR}/vendor/duckdb)
+  if(NOT EXISTS ${INFINO_DUCKDB_DIR}/libduckdb.so)
+    find_program(CARGO cargo REQUIRED)
+    find_program(NPM npm REQUIRED)
+    set(fetched ${CMAKE_BINARY_DIR}/vendor/fetched)
+    file(COPY cmake/duckdb DESTINATION ${fetched})
+    execute_process(COMMAND ${CARGO} vendor --quiet --locked ${fetched}/crates
+                    WORKING_DIRECTORY ${fetched}/duckdb OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --silent
+                    WORKING_DIRECTORY ${fetched}/duckdb COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E tar xzf crates/libduckdb-sys/duckdb.tar.gz
+                    WORKING_DIRECTORY ${fetched} COMMAND_ERROR_IS_FATAL ANY)
+    file(GLOB library ${fetched}/duckdb/node_modules/@duckdb/*/libduckdb.so)
+    if(NOT library)
+      message(FATAL_ERROR "DuckDB's npm packages have no library for this machine; set INFINO_DUCKDB_DIR")
+    endif()
+    file(COPY ${fetched}/duckdb/src/include DESTINATION ${INFINO_DUCKDB_DIR})
+    file(COPY ${library} DESTINATION ${INFINO_DUCKDB_DIR})
+    file(REMOVE_RECURSE ${fetched})
+  endif()
+endif()
+add_library(infino_duckdb INTERFACE)
+target_include_directories(infino_duckdb SYSTEM INTERFACE ${INFINO_DUCKDB_DIR}/include)
+target_link_libraries(infino_duckdb INTERFACE ${INFINO_DUCKDB_DIR}/libduckdb.so)
 
 if(INFINO_BUILD_TESTS)
   find_package(GTest REQUIRED)

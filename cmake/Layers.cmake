@@ -1,5 +1,6 @@
-# infino_layer(name SOURCES … DEPS … LIBS …): one folder under src/infino, a static library that links
-# to just the layers it may use. infino_test(name SOURCES … LINK …): one test executable.
+# infino_layer(name SOURCES … DEPS … LIBS … [PRECOMPILED header]): one folder under src/infino, a static
+# library that links to just the layers it may use; the precompiled header is that of common, unless it
+# has one of its own. infino_test(name SOURCES … LINK …): one test executable.
 
 set(INFINO_SANITIZE_FLAGS "")
 if(INFINO_SANITIZE)
@@ -31,7 +32,7 @@ function(infino_executable name)
 endfunction()
 
 function(infino_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;DEPS;LIBS" ${ARGN})
   set(target infino_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   infino_settings(${target})
@@ -39,8 +40,8 @@ function(infino_layer name)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(${target} PUBLIC infino_${dep})
   endforeach()
-  if(name STREQUAL common)
-    target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(${target} PRIVATE ${ARG_PRECOMPILED})
   else()
     target_precompile_headers(${target} REUSE_FROM infino_common)
   endif()

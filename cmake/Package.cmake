@@ -14,6 +14,7 @@ set_target_properties(infino_package PROPERTIES OUTPUT_NAME infino EXPORT_NAME i
 
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/infino)
 install(FILES $<TARGET_FILE:infino_package> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(FILES ${INFINO_DUCKDB_DIR}/libduckdb.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/infino COMPONENT dev)
 install(DIRECTORY include/infino DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 configure_package_config_file(cmake/infinoConfig.cmake.in ${CMAKE_BINARY_DIR}/infinoConfig.cmake
                               INSTALL_DESTINATION ${folder} PATH_VARS CMAKE_INSTALL_LIBDIR

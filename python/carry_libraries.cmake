@@ -12,7 +12,7 @@ file(
   MODULES ${module}
   RESOLVED_DEPENDENCIES_VAR libraries
   UNRESOLVED_DEPENDENCIES_VAR unresolved
-  DIRECTORIES ${ARROW_LIBDIR}
+  DIRECTORIES ${LIBRARY_DIRS}
   PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so" "^ld-linux" "^linux-vdso"
                       "^libpython"
   POST_EXCLUDE_REGEXES "/lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+)\\.so")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from ._arguments import (
     text,
 )
 from ._errors import InvalidInputError, InvalidNameError
+from ._parameters import parameters_capsule
 from ._index_spec import IndexSpec
 from ._table import Table
 
@@ -63,6 +65,43 @@ class Connection:
         """All names, sorted."""
         return self._native.list_tables()
 
+    def schema(
+        self,
+        name: str,
+        patch: Mapping[str, Any] | None = None,
+        expected_schema_id: int | None = None,
+    ) -> dict[str, Any]:
+        """The schema of a table as a document (docs/schema.md), after `patch` has changed it: a
+        document with the fields to add, rename, widen or drop. One commit, in which no row is
+        rewritten; a table that does not exist is created. ConflictError if its schema_id is another
+        than `expected_schema_id`."""
+        text("name", name)
+        if expected_schema_id is not None:
+            expected_schema_id = size("expected_schema_id", expected_schema_id, 2**62)
+        if patch is None and expected_schema_id is None:
+            return json.loads(self._native.schema_document(name))
+        if patch is not None and not isinstance(patch, Mapping):
+            raise TypeError(f"patch must be a dict, not {type(patch).__name__}")
+        try:
+            document = json.dumps(dict(patch or {}), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"the patch is no JSON document: {error}") from None
+        try:
+            return json.loads(self._native.evolve_schema(name, document, expected_schema_id))
+        except InvalidInputError as error:
+            raise _name_error(error) from None
+
+    def query_sql(
+        self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> pa.Table:
+        """Runs one reading SQL statement over the tables, in DuckDB's dialect, with the searches as
+        table functions. `params` are the values of ? or $1 (a sequence) or of $name (a mapping).
+        ValueError for anything wrong in the statement, or one that would write."""
+        parameters = None if params is None else parameters_capsule(params)
+        return pa.RecordBatchReader._import_from_c_capsule(
+            self._native.query_sql(text("sql", sql), parameters)
+        ).read_all()
+
     def create_database(self) -> None:
         """Does nothing: a folder or bucket needs no creating. For programs that call it."""
 
@@ -92,6 +131,7 @@ def connect(
     scratch_dir: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     compression: str | None = None,
+    strict_schema: bool = False,
 ) -> Connection:
     """Connects to a folder (a path or file://PATH, created if absent) or to memory://.
 
@@ -101,9 +141,10 @@ def connect(
     too, and how long superfiles get before the next one starts. `memory_cache_bytes` (512 MiB) is for
     what queries read; vector searches are quickest where half of it holds their tables' codes and
     vectors. `freshness`: how many seconds old a table's version may be before a query looks for a
-    newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
-    `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
-    accepted everywhere.
+    newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". With `strict_schema`
+    an append with a column that its table does not have fails; without, the column is added.
+    `storage_options`, `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern
+    remote stores and are accepted everywhere.
     """
     del api_key
     options = _infino.ConnectOptions()
@@ -140,6 +181,7 @@ def connect(
         options.thread_count = size("threads", threads, 4096)
     if compression is not None:
         options.compression = choice(_infino.Compression, "compression", compression)
+    options.strict_schema = bool(strict_schema)
     try:
         return Connection(_infino.connect(text("uri", os.fspath(uri)), options))
     except InvalidInputError as error:

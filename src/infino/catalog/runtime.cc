@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -11,8 +12,11 @@
 #include <arrow/result.h>
 
 #include "infino/catalog/catalog.h"
+#include "infino/catalog/sql_tables.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/fork.h"
+#include "infino/common/ids.h"
+#include "infino/common/random.h"
 #include "infino/common/work_pool.h"
 #include "infino/index/text/postings_cache.h"
 #include "infino/index/vector/vector_cache.h"
@@ -20,6 +24,7 @@
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
 #include "infino/query/tombstones.h"
+#include "infino/sql/sql_engine.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/local_scratch.h"
 #include "infino/storage/metered_store.h"
@@ -32,6 +37,13 @@ namespace {
 
 int64_t Clamp(uint64_t bytes) {
   return static_cast<int64_t>(std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
+}
+
+/// Where statements spill to: a folder that is made when it is needed, and is nobody else's.
+std::string TempFolder(const ConnectOptions& options, Random& random) {
+  const std::string parent =
+      options.scratch_dir.value_or(std::filesystem::temp_directory_path().string());
+  return parent + "/infino-sql-" + random.NextId<CommitId>().ToHex();
 }
 
 }  // namespace
@@ -54,7 +66,8 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .memory_budget_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
                        .scratch = MakeLocalScratch(options.scratch_dir),
                        .commit_timeout_ms = options.commit_timeout_ms,
-                       .compression = options.compression};
+                       .compression = options.compression,
+                       .strict_schema = options.strict_schema};
 
   // Opened files, filters, tombstones, parsed postings and codes save the most per byte, so they
   // have shares of their own.
@@ -73,14 +86,27 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
       .postings = std::make_shared<text::PostingsCache>(postings_bytes),
       .vectors = std::make_shared<vector::VectorCache>(vector_bytes),
       .tombstones = std::make_shared<TombstoneCache>(store, tombstone_bytes),
-      .row_selector = std::move(parts.row_selector),
+      .row_selector =
+          parts.row_selector != nullptr ? std::move(parts.row_selector) : MakeSqlSelector(*runtime),
       .whole_vectors_bytes_max = vector_bytes / 2};
   runtime->writing_.querying = runtime->querying_;
   runtime->catalog_ =
       std::make_unique<Catalog>(store, Catalog::Options{.clock = parts.clock,
                                                         .random = parts.random,
                                                         .timeout_ms = options.commit_timeout_ms});
+  runtime->sql_options_ = {.thread_count = options.thread_count,
+                           .memory_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
+                           .temp_folder = TempFolder(options, *parts.random)};
+  runtime->table_source_ = MakeTableSource(*runtime);
   return runtime;
+}
+
+arrow::Result<std::shared_ptr<sql::SqlEngine>> Runtime::Sql() {
+  const std::lock_guard lock(sql_mutex_);
+  if (sql_ == nullptr || sql_->broken()) {
+    ARROW_ASSIGN_OR_RAISE(sql_, sql::SqlEngine::Make(sql_options_, querying_, *table_source_));
+  }
+  return sql_;
 }
 
 std::shared_ptr<OpenedTable> Runtime::Table(const std::string& folder) {

@@ -15,6 +15,8 @@
 #include "infino/common/work_pool.h"
 #include "infino/options.h"
 #include "infino/query/query_environment.h"
+#include "infino/sql/sql_engine.h"
+#include "infino/sql/table_source.h"
 #include "infino/storage/block_cache.h"
 #include "infino/storage/metered_store.h"
 #include "infino/storage/object_store.h"
@@ -37,7 +39,7 @@ struct RuntimeParts {
   std::shared_ptr<ObjectStore> store;  ///< Bare: retries and counting are put round it.
   std::shared_ptr<Clock> clock;
   std::shared_ptr<Random> random;
-  std::shared_ptr<RowSelector> row_selector = nullptr;  ///< Null: no predicates.
+  std::shared_ptr<RowSelector> row_selector = nullptr;  ///< Null: by SQL.
 };
 
 /// The threads, caches and opened tables of a connection in one process: everything that a forked
@@ -77,6 +79,10 @@ class Runtime {
 
   [[nodiscard]] const WriterEnvironment& writing() const { return writing_; }
 
+  /// DuckDB over the connection's tables; started at the first call. Shared: it stays with who runs
+  /// a statement in it.
+  [[nodiscard]] arrow::Result<std::shared_ptr<sql::SqlEngine>> Sql();
+
  private:
   uint64_t generation_ = 0;
   int64_t freshness_ms_ = 0;
@@ -84,9 +90,14 @@ class Runtime {
   WriterEnvironment writing_;
   QueryEnvironment querying_;
   std::unique_ptr<Catalog> catalog_;
+  sql::SqlEngineOptions sql_options_;
 
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<OpenedTable>> tables_;
+
+  std::unique_ptr<sql::TableSource> table_source_;
+  std::mutex sql_mutex_;
+  std::shared_ptr<sql::SqlEngine> sql_;
 };
 
 }  // namespace infino

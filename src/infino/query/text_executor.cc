@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -130,7 +131,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment
                                                           const std::string& folder,
                                                           const ExactMatchRequest& request) {
   const QueryContext context{&environment, &snapshot, &folder, &request.stop};
-  const TableSchema& schema = snapshot.root.schema;
+  return MatchExactlyIfFew(context, request, std::numeric_limits<uint64_t>::max());
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(const QueryContext& context,
+                                                               const ExactMatchRequest& request,
+                                                               uint64_t candidates_max) {
+  const TableSchema& schema = context.snapshot->root.schema;
   ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindTextColumn(schema, request.column));
   if (!column->stored()) {
     return MakeError(
@@ -141,8 +148,9 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment
   ARROW_ASSIGN_OR_RAISE(const Projection projection, ResolveProjection(schema, request.projection));
   ARROW_ASSIGN_OR_RAISE(const Projection text,
                         ResolveProjection(schema, std::vector<std::string>{request.column}));
-  ARROW_ASSIGN_OR_RAISE(ExactPlan plan, PlanExact(*column, request.value, snapshot, folder,
-                                                  environment.term_filters.get(), request.stop));
+  ARROW_ASSIGN_OR_RAISE(ExactPlan plan,
+                        PlanExact(*column, request.value, *context.snapshot, *context.folder,
+                                  context.environment->term_filters.get(), request.stop));
   ARROW_ASSIGN_OR_RAISE(const auto selection,
                         SelectByRequest(context, std::nullopt, request.where, plan.text.entries));
   ARROW_ASSIGN_OR_RAISE(
@@ -152,6 +160,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment
                      selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   const std::vector<Hit> candidates = run->Matches();
+  if (candidates.size() > candidates_max) return nullptr;
   std::vector<Hit> hits;
   for (size_t at = 0; at < candidates.size(); at += kCompareAtOnce) {
     const std::span<const Hit> batch =

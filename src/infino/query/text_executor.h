@@ -33,6 +33,10 @@ namespace infino {
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const ExactMatchRequest& request);
 
+/// The same, or null if more than `candidates_max` rows have the words of the text.
+[[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(
+    const QueryContext& context, const ExactMatchRequest& request, uint64_t candidates_max);
+
 /// How many rows MatchTokens would give; from the dictionaries alone where they know. Thread-safe;
 /// blocks in Wait.
 [[nodiscard]] arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment,

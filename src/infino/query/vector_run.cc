@@ -14,8 +14,8 @@
 
 #include "infino/common/byte_range.h"
 #include "infino/index/shared_floor.h"
-#include "infino/index/top_k.h"
 #include "infino/index/vector/cluster_choice.h"
+#include "infino/index/vector/nearest_docs.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index/vector/vector_index_reader.h"
 #include "infino/index/vector/vector_search.h"
@@ -108,7 +108,7 @@ bool VectorRun::FoundTooFew() const {
   const uint64_t wanted = std::min(options_.k, passing);
   for (size_t query = 0; query < queries_.size(); ++query) {
     uint64_t found = 0;
-    for (const auto& search : searches_) found += search->TopDocs(query).size();
+    for (const auto& search : searches_) found += search->Compared(query).size();
     if (found < wanted) return true;
   }
   return false;
@@ -122,13 +122,17 @@ arrow::Result<bool> VectorRun::StartsAnew() {
 }
 
 std::vector<Hit> VectorRun::TopHits(size_t query) const {
+  vector::SmallestK bounded(options_.k);
+  for (const auto& search : searches_) {
+    for (const vector::ComparedDoc& found : search->Compared(query)) bounded.Offer(found.bounded);
+  }
   std::vector<Hit> hits;
   for (size_t i = 0; i < searches_.size(); ++i) {
     const SuperfileReader& file = *files_[i].file;
-    for (const ScoredDoc& found : searches_[i]->TopDocs(query)) {
-      if (found.score < floors_[query].score()) break;  // The rest is no nearer.
+    for (const vector::ComparedDoc& found : searches_[i]->Compared(query)) {
+      if (found.lowest > bounded.bound()) continue;
       hits.push_back({.id = file.IdOf(found.doc),
-                      .score = 0.0F - found.score,
+                      .score = found.distance,
                       .file = static_cast<uint32_t>(i),
                       .doc = found.doc});
     }

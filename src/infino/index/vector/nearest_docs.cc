@@ -1,12 +1,13 @@
 #include "infino/index/vector/nearest_docs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 
 #include "infino/common/ids.h"
-#include "infino/index/top_k.h"
 
 namespace infino::vector {
 
@@ -23,24 +24,36 @@ void SmallestK::Offer(float number) {
   if (heap_.size() == k_) bound_ = heap_.front();
 }
 
-void NearestDocs::Offer(float distance, DocId doc) {
-  const std::pair offered(distance, doc);
-  if (k_ == 0) return;
-  if (heap_.size() == k_) {
-    if (!(offered < heap_.front())) return;
-    std::ranges::pop_heap(heap_);
-    heap_.back() = offered;
-  } else {
-    heap_.push_back(offered);
-  }
-  std::ranges::push_heap(heap_);
-  if (heap_.size() == k_) bound_ = heap_.front().first;
+float BoundOf(std::span<const ComparedDoc> compared, uint64_t k) {
+  SmallestK bounded(k);
+  for (const ComparedDoc& one : compared) bounded.Offer(one.bounded);
+  return bounded.bound();
 }
 
-std::span<const ScoredDoc> NearestDocs::Finish() {
-  std::ranges::sort(heap_);
-  docs_.reserve(heap_.size());
-  for (const auto& [distance, doc] : heap_) docs_.push_back({.doc = doc, .score = -distance});
+void NearestDocs::Offer(const ComparedDoc& compared) {
+  bounded_.Offer(compared.bounded);
+  docs_.push_back(compared);
+  if (docs_.size() < next_trim_) return;
+  Trim(bound());
+  next_trim_ = std::max(next_trim_, 2 * docs_.size());
+}
+
+/// Of those whose codes were not asked, no more than k can be chosen.
+void NearestDocs::Trim(float bound) {
+  std::erase_if(docs_, [bound](const ComparedDoc& compared) { return compared.lowest > bound; });
+  const auto unasked = std::ranges::partition(docs_, [](const ComparedDoc& compared) {
+    return compared.lowest != -std::numeric_limits<float>::infinity();
+  });
+  if (unasked.size() <= k_) return;
+  const auto end = unasked.begin() + static_cast<std::ptrdiff_t>(k_);
+  std::ranges::nth_element(unasked, end, {}, [](const ComparedDoc& compared) {
+    return std::pair(compared.distance, compared.doc);
+  });
+  docs_.erase(end, docs_.end());
+}
+
+std::span<const ComparedDoc> NearestDocs::Finish(float bound) {
+  Trim(std::min(bound, this->bound()));
   return docs_;
 }
 

@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "infino/common/ids.h"
-#include "infino/index/top_k.h"
 
 namespace infino::vector {
 
@@ -30,27 +28,43 @@ class SmallestK {
   std::vector<float> heap_;  // the largest first
 };
 
-/// The k nearest of the documents offered, in any order; equal distances by document. Memory
-/// follows how many were, at most k. Single-threaded.
+/// A document whose distance to a query was computed, with what its code had said of it.
+struct ComparedDoc {
+  DocId doc = 0;
+  float distance = 0;
+  float lowest = 0;   ///< The least that the code allows; minus infinity if it was not asked.
+  float bounded = 0;  ///< The distance, moved to the nearest that the code allows.
+};
+
+/// The k-th smallest bounded distance; infinity if there are fewer.
+[[nodiscard]] float BoundOf(std::span<const ComparedDoc> compared, uint64_t k);
+
+/// The documents compared with one query, of which the k nearest of one or of several indexes are
+/// chosen: with the k-th smallest bounded distance as the bound, the nearest of those whose lowest
+/// distance is not above it. So the choice is the same whatever else was compared and in whatever
+/// order: a bound known early is never below the final one, and what it leaves out stays out.
+/// Memory follows what was kept. Single-threaded.
 class NearestDocs {
  public:
-  explicit NearestDocs(uint64_t k) : k_(k) {}
+  explicit NearestDocs(uint64_t k) : k_(k), bounded_(k) {}
 
-  /// REQUIRES: the distance is a number, no document comes twice.
-  void Offer(float distance, DocId doc);
+  /// REQUIRES: numbers, no document comes twice.
+  void Offer(const ComparedDoc& compared);
 
-  /// The distance of the k-th; infinity before there are k.
-  [[nodiscard]] float bound() const { return bound_; }
+  /// The k-th smallest bounded distance; infinity before there are k.
+  [[nodiscard]] float bound() const { return bounded_.bound(); }
 
-  /// Sorts what is held, nearest first, with the negated distance as its score. Offer may not be
-  /// called afterwards.
-  [[nodiscard]] std::span<const ScoredDoc> Finish();
+  /// What may be chosen when another index knows of `bound`, in no order. Offer may not be called
+  /// afterwards.
+  [[nodiscard]] std::span<const ComparedDoc> Finish(float bound);
 
  private:
+  void Trim(float bound);
+
   uint64_t k_;
-  float bound_ = std::numeric_limits<float>::infinity();
-  std::vector<std::pair<float, DocId>> heap_;  // the farthest first
-  std::vector<ScoredDoc> docs_;
+  SmallestK bounded_;
+  std::vector<ComparedDoc> docs_;
+  size_t next_trim_ = 1024;  // when so many are held, what cannot be chosen any more is dropped
 };
 
 }  // namespace infino::vector

@@ -21,6 +21,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// So many are compared first, to learn how near the k-th nearest is.
 constexpr uint64_t kFirstCompared = 64;
 
+/// The most that a candidate's distance is by its code.
+float HighestOf(const Candidate& candidate) {
+  return 2 * candidate.distance - candidate.lowest;
+}
+
 bool IsIn(const DocFilter& filter, DocId doc) {
   return (filter.Word(doc / 64) >> (doc % 64) & 1) != 0;
 }
@@ -51,7 +56,7 @@ void QueryCandidates::Scan(const CodeBlock& block, uint32_t wanted, const DocFil
       candidate.distance = -kInfinity;
       candidate.lowest = -kInfinity;
     } else {
-      highest_.Offer(2 * candidate.distance - candidate.lowest);
+      highest_.Offer(HighestOf(candidate));
     }
     candidates_.push_back(candidate);
   }
@@ -75,8 +80,14 @@ bool QueryCandidates::MayBeNear(const Candidate& candidate) const {
   return !(candidate.lowest > nearest_.bound()) && !(candidate.lowest > FloorDistance());
 }
 
-void QueryCandidates::Offer(float distance, DocId doc) {
-  nearest_.Offer(std::isnan(distance) ? std::numeric_limits<float>::max() : distance, doc);
+void QueryCandidates::Offer(const Candidate& candidate, float distance, DocId doc) {
+  if (std::isnan(distance)) distance = std::numeric_limits<float>::max();
+  ComparedDoc compared = {
+      .doc = doc, .distance = distance, .lowest = candidate.lowest, .bounded = distance};
+  if (candidate.lowest != -kInfinity) {
+    compared.bounded = std::max(candidate.lowest, std::min(distance, HighestOf(candidate)));
+  }
+  nearest_.Offer(compared);
 }
 
 void QueryCandidates::RaiseFloor() {

@@ -51,7 +51,8 @@ class QueryCandidates {
   /// Whether the candidate may still be among the nearest.
   [[nodiscard]] bool MayBeNear(const Candidate& candidate) const;
 
-  void Offer(float distance, DocId doc);
+  /// The distance of a candidate's document, which has been computed.
+  void Offer(const Candidate& candidate, float distance, DocId doc);
 
   /// Tells other searches how far the k-th nearest is.
   void RaiseFloor();
@@ -59,7 +60,7 @@ class QueryCandidates {
   [[nodiscard]] const PreparedQuery& query() const { return query_; }
 
   /// As NearestDocs::Finish.
-  [[nodiscard]] std::span<const ScoredDoc> Finish() { return nearest_.Finish(); }
+  [[nodiscard]] std::span<const ComparedDoc> Finish() { return nearest_.Finish(FloorDistance()); }
 
  private:
   [[nodiscard]] float FloorDistance() const;

@@ -21,6 +21,7 @@
 #include "infino/index/doc_filter.h"
 #include "infino/index/top_k.h"
 #include "infino/index/vector/block_scanner.h"
+#include "infino/index/vector/nearest_docs.h"
 #include "infino/index/vector/query_candidates.h"
 #include "infino/index/vector/row_access.h"
 #include "infino/index/vector/sign_code.h"
@@ -60,7 +61,11 @@ class VectorSearch::Impl {
 
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
 
-  [[nodiscard]] std::span<const ScoredDoc> top_docs(size_t query) const { return top_docs_[query]; }
+  [[nodiscard]] std::span<const ComparedDoc> compared(size_t query) const {
+    return compared_[query];
+  }
+
+  [[nodiscard]] uint64_t k() const { return options_.k; }
 
   [[nodiscard]] int64_t reranked_count() const { return reranked_; }
 
@@ -100,7 +105,7 @@ class VectorSearch::Impl {
   std::shared_ptr<const StoredCodes> codes_;
   RowAccess rows_;
   int64_t reranked_ = 0;
-  std::vector<std::span<const ScoredDoc>> top_docs_;
+  std::vector<std::span<const ComparedDoc>> compared_;
 };
 
 arrow::Status VectorSearch::Impl::Start(std::span<const PreparedQuery> queries) {
@@ -297,7 +302,7 @@ arrow::Status VectorSearch::Impl::RerankQuery(QueryCandidates& query) {
     const uint32_t position = candidates[i].position;
     const uint8_t* const row = rows_.RowAt(position);
     if (row == nullptr) return rows_.Damage(position);
-    query.Offer(scorer.DistanceOf(row), codes_->DocAt(position));
+    query.Offer(candidates[i], scorer.DistanceOf(row), codes_->DocAt(position));
     ++reranked_;
   }
   return arrow::Status::OK();
@@ -312,7 +317,7 @@ arrow::Status VectorSearch::Impl::Estimate(QueryCandidates& query) {
                                          BlockContentBytes(dimension));
     UnpackRecord(block, position % kBlock, dimension, record);
     const PointRef point = map_->clusters()[map_->ClusterOf(position)].point;
-    query.Offer(query.query().EstimateOf(record, point), codes_->DocAt(position));
+    query.Offer(candidate, query.query().EstimateOf(record, point), codes_->DocAt(position));
   }
   return arrow::Status::OK();
 }
@@ -332,7 +337,7 @@ arrow::Status VectorSearch::Impl::Rerank() {
 void VectorSearch::Impl::Finish() {
   state_ = State::kDone;
   reads_.clear();
-  for (const auto& query : queries_) top_docs_.push_back(query->Finish());
+  for (const auto& query : queries_) compared_.push_back(query->Finish());
 }
 
 arrow::Status VectorSearch::Impl::Feed(Buffers bytes) {
@@ -381,8 +386,20 @@ bool VectorSearch::done() const {
   return impl_->done();
 }
 
-std::span<const ScoredDoc> VectorSearch::TopDocs(size_t query) const {
-  return impl_->top_docs(query);
+std::span<const ComparedDoc> VectorSearch::Compared(size_t query) const {
+  return impl_->compared(query);
+}
+
+std::vector<ScoredDoc> VectorSearch::TopDocs(size_t query) const {
+  const std::span<const ComparedDoc> compared = impl_->compared(query);
+  const float bound = BoundOf(compared, impl_->k());
+  std::vector<ScoredDoc> docs;
+  for (const ComparedDoc& found : compared) {
+    if (found.lowest <= bound) docs.push_back({.doc = found.doc, .score = 0.0F - found.distance});
+  }
+  std::ranges::sort(docs, RanksBefore);
+  if (docs.size() > impl_->k()) docs.resize(impl_->k());
+  return docs;
 }
 
 int64_t VectorSearch::reranked_count() const {

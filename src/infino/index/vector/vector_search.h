@@ -15,6 +15,7 @@
 #include "infino/index/index_search.h"
 #include "infino/index/shared_floor.h"
 #include "infino/index/top_k.h"
+#include "infino/index/vector/nearest_docs.h"
 #include "infino/index/vector/prepared_query.h"
 #include "infino/index/vector/vector_cache.h"
 #include "infino/index/vector/vector_index_reader.h"
@@ -43,8 +44,8 @@ struct VectorSearchOptions {
   /// chosen clusters' alone, and so are rows, in place of the candidates' alone.
   int64_t whole_bytes_max = 0;
 
-  /// One a query, shared with the searches of other indexes: the negated distance of the k-th
-  /// nearest so far. Empty: none.
+  /// One a query, shared with the searches of other indexes: the negated bound of NearestDocs so
+  /// far. Empty: none.
   std::span<SharedFloor* const> floors = {};
 };
 
@@ -56,9 +57,9 @@ struct VectorSearchOptions {
 /// The tier kNone has no round (2): its distances are estimates. What the cache has is not read.
 ///
 /// A distance depends on vector and query alone (with kNone also on the vector's reference point);
-/// whether a near document is found is a matter of the queries' confidence. If as many documents
-/// pass in the scanned clusters, k are found. Single-threaded. Bytes that break the format are
-/// kCorrupt.
+/// whether a near document is found is a matter of the queries' confidence, not of which of several
+/// indexes is searched first. If as many documents pass in the scanned clusters, k are found.
+/// Single-threaded. Bytes that break the format are kCorrupt.
 class VectorSearch final : public IndexSearch {
   class Impl;
 
@@ -81,9 +82,13 @@ class VectorSearch final : public IndexSearch {
 
   [[nodiscard]] bool done() const;
 
-  /// The nearest documents of a query, nearest first, ties by lower DocId. The score is the negated
-  /// distance. REQUIRES: done().
-  [[nodiscard]] std::span<const ScoredDoc> TopDocs(size_t query) const;
+  /// What may be among the k nearest of a query, of this and all indexes that share its floor, in
+  /// no order. REQUIRES: done().
+  [[nodiscard]] std::span<const ComparedDoc> Compared(size_t query) const;
+
+  /// The nearest documents of this index alone, nearest first, ties by lower DocId. The score is
+  /// the negated distance. REQUIRES: done(), and no floor was shared.
+  [[nodiscard]] std::vector<ScoredDoc> TopDocs(size_t query) const;
 
   /// How many rows were compared with their stored vectors, over all queries.
   [[nodiscard]] int64_t reranked_count() const;

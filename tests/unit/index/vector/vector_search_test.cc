@@ -332,8 +332,9 @@ TEST(VectorSearch, AFloorLeavesOutOnlyWhatIsFarther) {
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(floored[i], free[i]);
   SharedFloor raised;
   SharedFloor* const raises[] = {&raised};
-  INFINO_ASSERT_OK(Ask(built, *space, query, {.search = {.floors = raises}}).status());
-  EXPECT_EQ(raised.score(), free.back().score);
+  INFINO_ASSERT_OK_AND_ASSIGN(
+      const auto exact, Ask(built, *space, query, {.search = {.exact = true, .floors = raises}}));
+  EXPECT_EQ(raised.score(), exact.back().score);
 }
 
 TEST(VectorSearch, ADistanceDoesNotDependOnTheIndexTheRowIsIn) {

@@ -1,0 +1,92 @@
+#include "infino/sql/execution.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "duckdb.hpp"
+#include "duckdb/catalog/catalog_search_path.hpp"
+#include "duckdb/main/client_context.hpp"
+#include "duckdb/main/client_data.hpp"
+#include "duckdb/main/pending_query_result.hpp"
+#include "infino/common/wait.h"
+#include "infino/error.h"
+#include "infino/options.h"
+#include "infino/sql/duckdb_status.h"
+#include "infino/sql/statement_state.h"
+#include "infino/sql/table_catalog.h"
+
+namespace infino::sql {
+
+Execution::Execution(duckdb::DatabaseInstance& database, duckdb::shared_ptr<StatementState> state,
+                     const StopCondition& stop)
+    : state_(std::move(state)), connection_(database), stop_(stop) {
+  context().registered_state->Insert(StatementState::kKey, state_);
+  connection_.BeginTransaction();
+  duckdb::ClientData::Get(context()).catalog_search_path->Set(
+      duckdb::CatalogSearchEntry(kDatabase, kSchema), duckdb::CatalogSetPathType::SET_SCHEMA);
+}
+
+Execution::~Execution() {
+  // The plan refers to what the state has pinned.
+  result_.reset();
+  pending_.reset();
+  context().registered_state->Remove(StatementState::kKey);
+}
+
+arrow::Status Execution::Run(
+    const duckdb::SQLStatement& statement,
+    const duckdb::case_insensitive_map_t<duckdb::BoundParameterData>& parameters) {
+  while (true) {
+    auto values = parameters;
+    pending_ = connection_.PendingQuery(statement.Copy(), values,
+                                        duckdb::QueryResultOutputType::FORCE_MATERIALIZED);
+    if (pending_->HasError()) return FailureOf(pending_->GetErrorObject());
+    ARROW_ASSIGN_OR_RAISE(const bool is_consistent, state_->AreOfOneMoment());
+    if (is_consistent) break;
+    connection_.Interrupt();
+    pending_.reset();
+    context().ClearInterrupt();
+    state_->Unbind();
+  }
+  ARROW_RETURN_NOT_OK(Work());
+  result_ = pending_->Execute();
+  return result_->HasError() ? FailureOf(result_->GetErrorObject()) : arrow::Status::OK();
+}
+
+arrow::Status Execution::Work() {
+  constexpr std::chrono::microseconds kFirstPause{20};
+  constexpr std::chrono::microseconds kLongestPause{500};
+  std::chrono::microseconds pause = kFirstPause;
+  while (true) {
+    const duckdb::PendingExecutionResult state = pending_->ExecuteTask();
+    if (pending_->HasError()) return FailureOf(pending_->GetErrorObject());
+    if (duckdb::PendingQueryResult::IsResultReady(state)) return arrow::Status::OK();
+    const arrow::Status stopped = CheckStop(stop_);
+    if (!stopped.ok()) {
+      connection_.Interrupt();
+      return stopped;
+    }
+    if (state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
+      pause = kFirstPause;
+      continue;
+    }
+    // Another thread works, and DuckDB would have us spin.
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+arrow::Status Execution::FailureOf(const duckdb::ErrorData& error) const {
+  const arrow::Status own = state_->failure();
+  if (!own.ok()) return own;
+  const arrow::Status missing = state_->MissingIn(error.RawMessage());
+  return missing.ok() ? FromDuckDb(error, kSql) : missing;
+}
+
+}  // namespace infino::sql
