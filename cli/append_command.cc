@@ -23,10 +23,13 @@ struct AppendArguments {
   std::string table;
   InputSource source;
   bool quiet = false;
+  bool strict_schema = false;
 };
 
 arrow::Status RunAppend(const AppendArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
+  ConnectOptions connect = command.connect;
+  connect.strict_schema = arguments.strict_schema;
+  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, connect));
   ARROW_ASSIGN_OR_RAISE(const auto table, connection->OpenTable(arguments.table));
   ARROW_ASSIGN_OR_RAISE(const auto schema, table->GetSchema());
   ARROW_ASSIGN_OR_RAISE(OpenedInput input, OpenInput(arguments.source, schema));
@@ -58,6 +61,8 @@ void AddAppendCommand(CLI::App& app, Command& command) {
       ->option_text("FORMAT");
   append->add_option("--columns", arguments->source.columns, "Only these columns of the file")
       ->delimiter(',');
+  append->add_flag("--strict-schema", arguments->strict_schema,
+                   "Refuse columns that the table does not have, instead of adding them");
   append->add_flag("--quiet", arguments->quiet, "No progress bar and no summary");
   append->callback([arguments, &command] {
     command.run = [arguments, &command] { return RunAppend(*arguments, command); };

@@ -162,6 +162,11 @@ arrow::Result<std::string> TextOf(const arrow::Array& array, int64_t row) {
   if (array.IsNull(row)) return std::string();
   ARROW_ASSIGN_OR_RAISE(const nlohmann::json json, JsonOf(array, row));
   if (json.is_string()) return json.get<std::string>();
+  if (json.is_null() && arrow::is_floating(array.type_id())) {
+    // A number that JSON hasn't: NaN, an infinity.
+    ARROW_ASSIGN_OR_RAISE(const auto scalar, array.GetScalar(row));
+    return scalar->ToString();
+  }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

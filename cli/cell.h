@@ -15,7 +15,8 @@ namespace infino::cli {
 /// null.
 [[nodiscard]] arrow::Result<nlohmann::json> JsonOf(const arrow::Array& array, int64_t row);
 
-/// One value as text: what a person reads, and a CSV cell. Null is empty.
+/// One value as text: what a person reads, and a CSV cell. Null is empty, NaN and infinities are
+/// nan, inf and -inf.
 [[nodiscard]] arrow::Result<std::string> TextOf(const arrow::Array& array, int64_t row);
 
 }  // namespace infino::cli

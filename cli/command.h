@@ -10,6 +10,8 @@
 
 namespace infino::cli {
 
+inline constexpr const char* kVersion = "infino 0.11.0";
+
 /// How results are printed.
 enum class OutputFormat { kAuto, kTable, kJson, kCsv };
 
@@ -27,6 +29,7 @@ void AddAppendCommand(CLI::App& app, Command& command);
 void AddChangeCommands(CLI::App& app, Command& command);
 void AddSearchCommands(CLI::App& app, Command& command);
 void AddVectorCommands(CLI::App& app, Command& command);
+void AddSqlCommand(CLI::App& app, Command& command);
 void AddInspectCommand(CLI::App& app, Command& command);
 
 /// A condition that ends a call after Ctrl-C.

@@ -1,4 +1,3 @@
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -8,26 +7,16 @@
 #include <arrow/status.h>
 
 #include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/interrupt.h"
 #include "infino/log.h"
-#include "infino/options.h"
 
 namespace infino::cli {
 
 namespace {
 
-constexpr const char* kVersion = "infino 0.11.0";
-
 constexpr int kExitFailed = 1;
 constexpr int kExitInterrupted = 130;
-
-volatile std::sig_atomic_t interrupted =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler's
-
-void OnInterrupt(int /*signal*/) {
-  interrupted = 1;
-  // A second Ctrl-C ends the process at once.
-  static_cast<void>(std::signal(SIGINT, SIG_DFL));
-}
 
 void PrintWarning(LogLevel level, std::string_view message) {
   if (level < LogLevel::kWarning) return;
@@ -36,6 +25,7 @@ void PrintWarning(LogLevel level, std::string_view message) {
 }
 
 int RunMain(int argc, char** argv) {
+  UseUtf8();
   SetLogSink(PrintWarning);
   CLI::App app{"Keyword and vector search over Parquet files that lie in a folder or a bucket."};
   app.require_subcommand(1);
@@ -57,6 +47,7 @@ int RunMain(int argc, char** argv) {
   AddChangeCommands(app, command);
   AddSearchCommands(app, command);
   AddVectorCommands(app, command);
+  AddSqlCommand(app, command);
   AddInspectCommand(app, command);
 
   try {
@@ -64,20 +55,14 @@ int RunMain(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
-  static_cast<void>(std::signal(SIGINT, OnInterrupt));
+  NoticeInterrupts(InterruptMode::kStopThenEnd);
   const arrow::Status status = command.run();
   if (status.ok()) return 0;
   static_cast<void>(std::fprintf(stderr, "infino: %s\n", status.message().c_str()));
-  return interrupted != 0 ? kExitInterrupted : kExitFailed;
+  return Interrupted() ? kExitInterrupted : kExitFailed;
 }
 
 }  // namespace
-
-StopCondition StopOnInterrupt() {
-  StopCondition stop;
-  stop.poll = [] { return interrupted != 0; };
-  return stop;
-}
 
 }  // namespace infino::cli
 

@@ -1,4 +1,8 @@
 #include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <istream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,16 +10,15 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <arrow/builder.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
-#include <arrow/table.h>
 #include <arrow/type.h>
 
 #include "cli/command.h"
 #include "cli/declared_columns.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/table_views.h"
 #include "infino/connection.h"
 #include "infino/index_spec.h"
 #include "infino/table.h"
@@ -35,6 +38,9 @@ struct TableArguments {
   std::vector<std::string> vectors;  ///< COLUMN[:DIMENSION][:METRIC]
   VectorIndexOptions vector;
   bool keep = false;
+  std::string patch;  ///< Path of a schema patch; "-": standard input.
+  std::optional<int64_t> expected_schema_id;
+  bool document = false;
 };
 
 arrow::Status RunCreate(const TableArguments& arguments, const Command& command) {
@@ -68,81 +74,37 @@ arrow::Status RunCreate(const TableArguments& arguments, const Command& command)
 
 arrow::Status RunTables(const TableArguments& arguments, const Command& command) {
   ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  ARROW_ASSIGN_OR_RAISE(const auto names, connection->ListTables());
-  arrow::StringBuilder name_builder;
-  arrow::UInt64Builder rows;
-  arrow::UInt64Builder superfiles;
-  arrow::UInt64Builder bytes;
-  arrow::UInt64Builder version;
-  for (const std::string& name : names) {
-    const auto table = connection->OpenTable(name);
-    if (!table.ok()) continue;  // Dropped since the catalog was read.
-    ARROW_ASSIGN_OR_RAISE(const TableStats stats, (*table)->Stats());
-    ARROW_RETURN_NOT_OK(name_builder.Append(name));
-    ARROW_RETURN_NOT_OK(rows.Append(stats.rows));
-    ARROW_RETURN_NOT_OK(superfiles.Append(stats.superfiles));
-    ARROW_RETURN_NOT_OK(bytes.Append(stats.bytes));
-    ARROW_RETURN_NOT_OK(version.Append(stats.version));
-  }
-  arrow::ArrayVector columns(5);
-  ARROW_RETURN_NOT_OK(name_builder.Finish(columns.data()));
-  ARROW_RETURN_NOT_OK(rows.Finish(&columns[1]));
-  ARROW_RETURN_NOT_OK(superfiles.Finish(&columns[2]));
-  ARROW_RETURN_NOT_OK(bytes.Finish(&columns[3]));
-  ARROW_RETURN_NOT_OK(version.Finish(&columns[4]));
-  const auto schema = arrow::schema(
-      {arrow::field("table", arrow::utf8()), arrow::field("rows", arrow::uint64()),
-       arrow::field("superfiles", arrow::uint64()), arrow::field("bytes", arrow::uint64()),
-       arrow::field("version", arrow::uint64())});
-  return PrintTable(*arrow::Table::Make(schema, columns), command.format);
+  ARROW_ASSIGN_OR_RAISE(const auto tables, DescribeTables(*connection));
+  return PrintTable(*tables, command.format);
 }
 
-std::string IndexText(const IndexSpec& spec, const std::string& column) {
-  for (const TextIndexSpec& text : spec.text) {
-    if (text.column != column) continue;
-    std::string described = "fts";
-    if (text.options.positions) described += ", positions";
-    if (!text.options.stored) described += ", not stored";
-    if (text.options.stopwords) described += ", stopwords " + *text.options.stopwords;
-    if (text.options.stemmer) described += ", stemmer " + *text.options.stemmer;
-    if (text.options.k1 && text.options.b) {
-      described +=
-          ", k1 " + std::to_string(*text.options.k1) + ", b " + std::to_string(*text.options.b);
-    }
-    return described;
+arrow::Result<std::string> ReadText(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad() || (path != "-" && !file.is_open())) {
+    return arrow::Status::IOError("schema: can't read ", path);
   }
-  for (const VectorIndexSpec& vector : spec.vectors) {
-    if (vector.column != column) continue;
-    return "vector, " + std::to_string(vector.dimension) + " dimensions, " + vector.options.metric +
-           ", rerank " + vector.options.rerank + (vector.options.stored ? ", stored" : "");
-  }
-  return "";
+  return text;
 }
 
 arrow::Status RunSchema(const TableArguments& arguments, const Command& command) {
   ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  ARROW_ASSIGN_OR_RAISE(const auto table, connection->OpenTable(arguments.table));
-  ARROW_ASSIGN_OR_RAISE(const auto schema, table->GetSchema());
-  ARROW_ASSIGN_OR_RAISE(const IndexSpec spec, table->GetIndexSpec());
-  arrow::StringBuilder name;
-  arrow::StringBuilder type;
-  arrow::BooleanBuilder nullable;
-  arrow::StringBuilder index;
-  for (const auto& field : schema->fields()) {
-    ARROW_RETURN_NOT_OK(name.Append(field->name()));
-    ARROW_RETURN_NOT_OK(type.Append(field->type()->ToString()));
-    ARROW_RETURN_NOT_OK(nullable.Append(field->nullable()));
-    ARROW_RETURN_NOT_OK(index.Append(IndexText(spec, field->name())));
+  std::string document;
+  if (!arguments.patch.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const std::string patch, ReadText(arguments.patch));
+    ARROW_ASSIGN_OR_RAISE(
+        document, connection->EvolveSchema(arguments.table, patch, arguments.expected_schema_id));
+  } else if (arguments.document) {
+    ARROW_ASSIGN_OR_RAISE(document, connection->GetSchemaDocument(arguments.table));
   }
-  arrow::ArrayVector columns(4);
-  ARROW_RETURN_NOT_OK(name.Finish(columns.data()));
-  ARROW_RETURN_NOT_OK(type.Finish(&columns[1]));
-  ARROW_RETURN_NOT_OK(nullable.Finish(&columns[2]));
-  ARROW_RETURN_NOT_OK(index.Finish(&columns[3]));
-  const auto described = arrow::schema(
-      {arrow::field("column", arrow::utf8()), arrow::field("type", arrow::utf8()),
-       arrow::field("nullable", arrow::boolean()), arrow::field("index", arrow::utf8())});
-  return PrintTable(*arrow::Table::Make(described, columns), command.format);
+  if (arguments.document) {
+    std::cout << document << '\n';
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto columns, DescribeColumns(*connection, arguments.table));
+  return PrintTable(*columns, command.format);
 }
 
 arrow::Status RunDrop(const TableArguments& arguments, const Command& command) {
@@ -203,9 +165,17 @@ void AddTableCommands(CLI::App& app, Command& command) {
                   {std::make_shared<TableArguments>(), RunTables});
 
   arguments = std::make_shared<TableArguments>();
-  CLI::App* schema = AddTableCommand(app, command, "schema", "Show the columns of a table",
-                                     {arguments, RunSchema});
+  CLI::App* schema = AddTableCommand(
+      app, command, "schema", "Show or change the columns of a table", {arguments, RunSchema});
   schema->add_option("table", arguments->table, "Table")->required();
+  CLI::Option* patch =
+      schema->add_option("--patch", arguments->patch,
+                         "Change the schema as this JSON file says; - reads standard input");
+  schema
+      ->add_option("--expected-schema-id", arguments->expected_schema_id,
+                   "Change it only if it still has this id")
+      ->needs(patch);
+  schema->add_flag("--document", arguments->document, "Print the schema as a JSON document");
 
   arguments = std::make_shared<TableArguments>();
   CLI::App* drop = AddTableCommand(app, command, "drop", "Drop a table", {arguments, RunDrop});

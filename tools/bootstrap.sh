@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
 
 packages=(g++ cmake ninja-build ccache pkg-config libicu-dev libisal-dev libroaring-dev libstemmer-dev
-          nlohmann-json3-dev libcli11-dev)
+          nlohmann-json3-dev libcli11-dev libedit-dev)
 if [[ "${1:-}" == --test ]]; then
   packages+=(libgtest-dev libgmock-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev)
 fi

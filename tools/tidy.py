@@ -37,6 +37,7 @@ DOORS = {
     r"<blake3": r"src/infino/common/content_hash\.cc",
     r"<nanobind": r"python/src/",
     r"<CLI/": r"cli/",
+    r"<histedit": r"cli/line_editor\.cc",
     r"<immintrin": r"src/infino/(codec|index/vector)/.*_(avx2|avx512)\.cc",
     r"<arm_neon": r"src/infino/(codec|index/vector)/.*_neon\.cc",
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,22 @@ class Connection {
   /// Takes the table out of the catalog, and deletes its objects with `purge`. A name that is not
   /// there is no error. Handles to the table get kNotFound from then on.
   [[nodiscard]] virtual arrow::Status DropTable(std::string_view name, bool purge = true) = 0;
+
+  /// The table's schema as a JSON document (docs/schema.md): its columns with their field ids,
+  /// types and indexes, `schema_id`, and what was dropped. kNotFound if there is no such table.
+  [[nodiscard]] virtual arrow::Result<std::string> GetSchemaDocument(std::string_view name) = 0;
+
+  /// Changes the schema as `patch` says, a JSON document of the same shape with the fields to be
+  /// changed: adds, renames, drops and widens columns, as one commit, in which no row is rewritten.
+  /// A table that does not exist is created. Returns the document from then on; a patch that
+  /// changes nothing commits nothing. When another change comes first, the patch is applied on top
+  /// of it.
+  ///
+  /// kInvalidArgument names the field and what may be done instead; kConflict if the table's
+  /// schema_id is not `expected_schema_id`, or if other commits win for too long.
+  [[nodiscard]] virtual arrow::Result<std::string> EvolveSchema(
+      std::string_view name, std::string_view patch,
+      std::optional<int64_t> expected_schema_id = std::nullopt) = 0;
 
   /// All names in byte order, read from the store each time.
   [[nodiscard]] virtual arrow::Result<std::vector<std::string>> ListTables() = 0;

@@ -79,6 +79,10 @@ struct ConnectOptions {
   int64_t commit_timeout_ms = 60'000;
 
   Compression compression = Compression::kZstd;
+
+  /// Whether an append with a column that the table does not have is refused. Without it, the
+  /// column is added to the table.
+  bool strict_schema = false;
 };
 
 }  // namespace infino

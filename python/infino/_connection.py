@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -64,6 +65,32 @@ class Connection:
         """All names, sorted."""
         return self._native.list_tables()
 
+    def schema(
+        self,
+        name: str,
+        patch: Mapping[str, Any] | None = None,
+        expected_schema_id: int | None = None,
+    ) -> dict[str, Any]:
+        """The schema of a table as a document (docs/schema.md), after `patch` has changed it: a
+        document with the fields to add, rename, widen or drop. One commit, in which no row is
+        rewritten; a table that does not exist is created. ConflictError if its schema_id is another
+        than `expected_schema_id`."""
+        text("name", name)
+        if expected_schema_id is not None:
+            expected_schema_id = size("expected_schema_id", expected_schema_id, 2**62)
+        if patch is None and expected_schema_id is None:
+            return json.loads(self._native.schema_document(name))
+        if patch is not None and not isinstance(patch, Mapping):
+            raise TypeError(f"patch must be a dict, not {type(patch).__name__}")
+        try:
+            document = json.dumps(dict(patch or {}), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"the patch is no JSON document: {error}") from None
+        try:
+            return json.loads(self._native.evolve_schema(name, document, expected_schema_id))
+        except InvalidInputError as error:
+            raise _name_error(error) from None
+
     def query_sql(
         self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None
     ) -> pa.Table:
@@ -104,6 +131,7 @@ def connect(
     scratch_dir: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     compression: str | None = None,
+    strict_schema: bool = False,
 ) -> Connection:
     """Connects to a folder (a path or file://PATH, created if absent) or to memory://.
 
@@ -113,9 +141,10 @@ def connect(
     too, and how long superfiles get before the next one starts. `memory_cache_bytes` (512 MiB) is for
     what queries read; vector searches are quickest where half of it holds their tables' codes and
     vectors. `freshness`: how many seconds old a table's version may be before a query looks for a
-    newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". `storage_options`,
-    `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern remote stores and are
-    accepted everywhere.
+    newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". With `strict_schema`
+    an append with a column that its table does not have fails; without, the column is added.
+    `storage_options`, `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern
+    remote stores and are accepted everywhere.
     """
     del api_key
     options = _infino.ConnectOptions()
@@ -152,6 +181,7 @@ def connect(
         options.thread_count = size("threads", threads, 4096)
     if compression is not None:
         options.compression = choice(_infino.Compression, "compression", compression)
+    options.strict_schema = bool(strict_schema)
     try:
         return Connection(_infino.connect(text("uri", os.fspath(uri)), options))
     except InvalidInputError as error:

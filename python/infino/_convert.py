@@ -61,7 +61,7 @@ def _from_pandas(frame: Any, schema: pa.Schema) -> pa.Table:
             raise InvalidInputError(f"column names are strings; the DataFrame has {name!r}")
         index = schema.get_field_index(name)
         if index < 0:
-            fields.append(pa.field(name, pa.Array.from_pandas(frame[name]).type))
+            fields.append(pa.field(name, _new_type(pa.Array.from_pandas(frame[name]).type)))
             continue
         field = pa.field(name, schema.field(index).type)
         fields.append(field)
@@ -91,12 +91,8 @@ def _is_polars_with_objects(data: Any) -> bool:
 def _from_polars_objects(frame: Any, schema: pa.Schema) -> pa.Table:
     columns = {}
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
-        index = schema.get_field_index(name)
-        if index < 0:
-            raise InvalidInputError(_unknown_message(name, schema))
         if str(kind) == "Object":
-            field = pa.field(name, schema.field(index).type)
-            columns[name] = _array_of(frame[name].to_list(), field)
+            columns[name] = _column_of(name, frame[name].to_list(), schema)
         else:
             columns[name] = frame[name].to_arrow()
     return pa.table(columns)
@@ -105,10 +101,11 @@ def _from_polars_objects(frame: Any, schema: pa.Schema) -> pa.Table:
 def _from_sequence(rows: list[Any] | tuple[Any, ...], schema: pa.Schema) -> Any:
     if rows and not isinstance(rows[0], Mapping):
         return _from_iterator(iter(rows), schema)
-    columns = _columns_of(rows, schema)
+    if not rows:
+        return pa.RecordBatchReader.from_batches(pa.schema([]), [])
     # Small inputs are one batch, which is one superfile.
-    batches = [_batch_of(rows, schema, columns)] if rows else []
-    return pa.RecordBatchReader.from_batches(_declared(schema, columns), batches)
+    batch = _batch_of(rows, schema, _columns_of(rows, schema))
+    return pa.RecordBatchReader.from_batches(batch.schema, [batch])
 
 
 def _from_iterator(items: Iterator[Any], schema: pa.Schema) -> pa.RecordBatchReader:
@@ -146,19 +143,38 @@ def _batches_of(item: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _from_dicts(rows: Iterator[Any], schema: pa.Schema) -> pa.RecordBatchReader:
-    """A stream of dicts: every batch has all columns of the table, since later rows may name any."""
-    columns = list(schema.names)
+    """A stream of dicts: every batch has all columns of the table, since later rows may name any, and
+    the new ones that the first rows tell the types of."""
+    head = list(itertools.islice(rows, _ROWS_A_BATCH))
+    new = [name for name in _columns_of(head, schema) if schema.get_field_index(name) < 0]
+    flat = [_flat(row, schema) for row in head]
+    fields = [pa.field(f.name, f.type) for f in schema]
+    for name in new:
+        kind = _column_of(name, [row.get(name) for row in flat], schema).type
+        if not pa.types.is_null(kind):
+            fields.append(pa.field(name, kind))
+    whole = pa.schema(fields)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        first = 0
-        while chunk := list(itertools.islice(rows, _ROWS_A_BATCH)):
-            named = set(_columns_of(chunk, schema, first))
-            if unknown := sorted(named - set(columns)):
-                raise InvalidInputError(_unknown_message(unknown[0], schema))
-            yield _batch_of(chunk, schema, columns, first)
+        first, chunk = 0, head
+        while chunk:
+            for name in _columns_of(chunk, whole, first):
+                if whole.get_field_index(name) < 0:
+                    _refuse_late(name, chunk, schema, first)
+            yield _batch_of(chunk, whole, list(whole.names), first)
             first += len(chunk)
+            chunk = list(itertools.islice(rows, _ROWS_A_BATCH))
 
-    return pa.RecordBatchReader.from_batches(_declared(schema, columns), batches())
+    return pa.RecordBatchReader.from_batches(whole, batches())
+
+
+def _refuse_late(name: str, rows: list[Any], schema: pa.Schema, first: int) -> None:
+    """A column that a stream comes up with too late has no place any more, unless it says nothing."""
+    for position, row in enumerate(rows, first):
+        if _flat(row, schema).get(name) is not None:
+            raise InvalidInputError(
+                f"row {position}: the table has no column {name!r}, and the first {_ROWS_A_BATCH} rows "
+                "of the stream did not have it; append the rows as a list, or add the column first")
 
 
 def _flat(row: Mapping[str, Any], schema: pa.Schema) -> Mapping[str, Any]:
@@ -190,37 +206,37 @@ def _columns_of(rows: Iterable[Any], schema: pa.Schema, first: int = 0) -> list[
     return known + [name for name in named if schema.get_field_index(name) < 0]
 
 
-def _declared(schema: pa.Schema, columns: list[str]) -> pa.Schema:
-    fields = []
-    for name in columns:
-        index = schema.get_field_index(name)
-        if index < 0:
-            raise InvalidInputError(_unknown_message(name, schema))
-        fields.append(pa.field(name, schema.field(index).type))
-    return pa.schema(fields)
+def _column_of(name: str, values: list[Any], schema: pa.Schema, first: int = 0) -> pa.Array:
+    """The values of a column: of the table's type, or of what they tell where it is a new one."""
+    index = schema.get_field_index(name)
+    if index >= 0:
+        return _array_of(values, pa.field(name, schema.field(index).type), first)
+    try:
+        array = pa.array(values)
+        return array.cast(_new_type(array.type))
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"the table has no column {name!r}, and its values are of no one type to add it with: "
+            f"{error}") from None
 
 
-def _unknown_message(name: str, schema: pa.Schema) -> str:
-    return f"the table has no column {name!r}; its columns are: {', '.join(schema.names)}"
+def _new_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a new column whose values have that one: text is made for long texts."""
+    return pa.large_utf8() if pa.types.is_string(kind) else kind
 
 
 def _batch_of(
     rows: Iterable[Any], schema: pa.Schema, columns: list[str], first: int = 0
 ) -> pa.RecordBatch:
     """The rows as one batch; messages count them from `first`."""
-    declared = _declared(schema, columns)
     flat = [_flat(row, schema) for row in rows]
-    arrays = [
-        _array_of([row.get(name) for row in flat], declared.field(i), first)
-        for i, name in enumerate(columns)
-    ]
+    arrays = [_column_of(name, [row.get(name) for row in flat], schema, first) for name in columns]
     if not arrays:  # Rows without any key: as many rows of nulls.
-        first = schema.field(0) if len(schema) else None
-        if first is None:
+        if not len(schema):
             raise InvalidInputError("the table has no columns")
-        declared = pa.schema([pa.field(first.name, first.type)])
-        arrays = [pa.nulls(len(flat), first.type)]
-    return pa.RecordBatch.from_arrays(arrays, schema=declared)
+        columns = [schema.field(0).name]
+        arrays = [pa.nulls(len(flat), schema.field(0).type)]
+    return pa.RecordBatch.from_arrays(arrays, names=columns)
 
 
 def _holds_vectors(kind: pa.DataType) -> bool:

@@ -51,6 +51,15 @@ void DropTable(const PyConnection& self, const std::string& name, bool purge) {
   RaiseUnlessOk(status);
 }
 
+std::string SchemaDocument(const PyConnection& self, const std::string& name) {
+  return Unlocked([&] { return self.connection->GetSchemaDocument(name); });
+}
+
+std::string EvolveSchema(const PyConnection& self, const std::string& name,
+                         const std::string& patch, std::optional<int64_t> expected_schema_id) {
+  return Unlocked([&] { return self.connection->EvolveSchema(name, patch, expected_schema_id); });
+}
+
 /// `parameters` is an "arrow_array_stream" capsule of one row, or None.
 nb::object QuerySql(const PyConnection& self, std::string sql, const nb::object& parameters) {
   SqlRequest request{.sql = std::move(sql), .stop = SignalCheck()};
@@ -92,7 +101,8 @@ void BindConnection(nb::module_& module) {
       .def_rw("freshness_ms", &ConnectOptions::freshness_ms)
       .def_rw("thread_count", &ConnectOptions::thread_count)
       .def_rw("commit_timeout_ms", &ConnectOptions::commit_timeout_ms)
-      .def_rw("compression", &ConnectOptions::compression);
+      .def_rw("compression", &ConnectOptions::compression)
+      .def_rw("strict_schema", &ConnectOptions::strict_schema);
 
   nb::class_<TextIndexOptions>(module, "TextIndexOptions")
       .def(nb::init<>())
@@ -126,6 +136,9 @@ void BindConnection(nb::module_& module) {
       .def("open_table", &OpenTable, nb::arg("name"))
       .def("drop_table", &DropTable, nb::arg("name"), nb::arg("purge"))
       .def("list_tables", &ListTables)
+      .def("schema_document", &SchemaDocument, nb::arg("name"))
+      .def("evolve_schema", &EvolveSchema, nb::arg("name"), nb::arg("patch"),
+           nb::arg("expected_schema_id").none())
       .def("query_sql", &QuerySql, nb::arg("sql"), nb::arg("parameters").none())
       .def_prop_ro("uri", [](const PyConnection& self) { return self.connection->uri(); });
 

@@ -1,19 +1,15 @@
 // `infino vector`, `infino hybrid` and what `create` and `append` do with vectors, as processes.
 
 #include <cstddef>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
+#include "cli/command_test.h"
 #include "infino/common/json.h"
 #include "support/matchers.h"
-#include "support/temporary_folder.h"
 
 namespace infino::cli {
 namespace {
@@ -23,12 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string ContentOf(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 /// Sixteen numbers of which the first two are given, the others 0.
 std::string Vector(const std::string& first, const std::string& second) {
   std::string text = first + "," + second;
@@ -36,46 +26,8 @@ std::string Vector(const std::string& first, const std::string& second) {
   return text;
 }
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string errors;
-
-  /// One column of the JSON lines printed.
-  [[nodiscard]] std::vector<nlohmann::json> Column(const std::string& name) const {
-    std::vector<nlohmann::json> values;
-    std::istringstream lines(out);
-    for (std::string line; std::getline(lines, line);) {
-      values.push_back(nlohmann::json::parse(line).at(name));
-    }
-    return values;
-  }
-};
-
-class VectorCommand : public ::testing::Test {
+class VectorCommand : public CommandTest {
  protected:
-  /// Runs the command, with a folder of its own in place of $DB.
-  Outcome Run(const std::vector<std::string>& arguments, const std::string& input = "") {
-    Write("in", input);
-    std::string line = INFINO_COMMAND;
-    for (const std::string& argument : arguments) {
-      line += " '" + (argument == "$DB" ? Path("db") : argument) + "'";
-    }
-    line += " <" + Path("in") + " >" + Path("out") + " 2>" + Path("err");
-    const int status = std::system(line.c_str());  // NOLINT(concurrency-mt-unsafe)
-    return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = ContentOf(Path("out")),
-            .errors = ContentOf(Path("err"))};
-  }
-
-  [[nodiscard]] std::string Path(const std::string& name) const {
-    return folder_.path() + "/" + name;
-  }
-
-  void Write(const std::string& name, const std::string& content) const {
-    std::ofstream(Path(name)) << content;
-  }
-
   /// Rows at 0, 1, 3 and 6 on the first axis.
   void MakeTable() {
     const Outcome created =
@@ -92,9 +44,6 @@ class VectorCommand : public ::testing::Test {
     const Outcome appended = Run({"append", "$DB", "t", "-", "--input-format", "jsonl"}, lines);
     ASSERT_EQ(appended.exit_code, 0) << appended.errors;
   }
-
- private:
-  TemporaryFolder folder_;
 };
 
 TEST_F(VectorCommand, FindsTheNearestRows) {

@@ -4,10 +4,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <arrow/array.h>
+#include <arrow/json/from_string.h>
+#include <arrow/record_batch.h>
 #include <arrow/table.h>
+#include <arrow/type.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,10 +44,44 @@ void WriteGolden() {
   MustSucceed(table->Append(ReaderOf(kSecond, 3)).status());
 }
 
+// The same for a table whose schema has changed: its first superfile lacks columns and has others
+// of narrower types and other names than the table.
+const std::string kEvolvedFolder = std::string(INFINO_GOLDEN) + "/v0/evolved";
+
+std::shared_ptr<arrow::RecordBatch> WithColumn(const std::string& name,
+                                               const std::shared_ptr<arrow::Array>& values,
+                                               std::span<const NullableText> texts,
+                                               int64_t first_row) {
+  return RowsOf(texts, first_row)->AddColumn(2, name, values).ValueOrDie();
+}
+
+void WriteEvolvedGolden() {
+  std::filesystem::remove_all(kEvolvedFolder);
+  const auto connection = Connect(kEvolvedFolder).ValueOrDie();
+  const auto table = connection->CreateTable("notes", RowTextSchema(), TextIndex()).ValueOrDie();
+  const auto small = arrow::json::ArrayFromJSONString(arrow::int8(), "[1, null, -3]").ValueOrDie();
+  MustSucceed(table->Append(ReaderOf(WithColumn("count", small, kFirst, 0))).status());
+  MustSucceed(connection
+                  ->EvolveSchema("notes", R"({"fields": [
+      {"name": "gone", "type": "date32"},
+      {"name": "tag", "type": "utf8", "index": {"kind": "fts"}},
+      {"name": "count", "type": "f64"}]})")
+                  .status());
+  MustSucceed(connection
+                  ->EvolveSchema("notes", R"({"fields": [{"name": "gone", "dropped": true},
+                                                      {"id": 2, "name": "words"}]})")
+                  .status());
+  auto batch = RowsOf(kSecond, 3)->RenameColumns({"row", "words"}).ValueOrDie();
+  const auto tags = arrow::json::ArrayFromJSONString(arrow::utf8(), R"(["red", "", "blue"])");
+  batch = batch->AddColumn(2, "tag", *tags).ValueOrDie();
+  MustSucceed(table->Append(ReaderOf(batch)).status());
+}
+
 class GoldenTable : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (std::getenv("INFINO_WRITE_GOLDEN") != nullptr) WriteGolden();
+    if (std::getenv("INFINO_WRITE_GOLDEN") != nullptr) WriteEvolvedGolden();
   }
 
   void SetUp() override {
@@ -89,6 +129,32 @@ TEST_F(GoldenTable, HasItsRowsAndCounts) {
   EXPECT_THAT(table_->Count({.column = "text", .query = "dog", .stop = {}}), HasValue(3U));
   INFINO_ASSERT_OK_AND_ASSIGN(const auto schema, table_->GetSchema());
   EXPECT_TRUE(schema->Equals(*RowTextSchema()));
+}
+
+TEST_F(GoldenTable, OfAChangedSchemaIsReadThroughIt) {
+  std::filesystem::copy(kEvolvedFolder, copy_.path() + "/evolved",
+                        std::filesystem::copy_options::recursive);
+  const auto connection = Connect(copy_.path() + "/evolved").ValueOrDie();
+  const auto table = connection->OpenTable("notes").ValueOrDie();
+  MatchRequest request;
+  request.column = "words";
+  request.query = "fox dog";
+  request.projection = {"row", "count", "tag"};
+  INFINO_ASSERT_OK_AND_ASSIGN(const auto rows, table->TokenMatch(request));
+  EXPECT_EQ(Int64Column(*rows, "row"), (std::vector<int64_t>{0, 1, 3, 5}));
+  const auto expect = [&](int column, const std::shared_ptr<arrow::DataType>& type,
+                          const std::string& json) {
+    const auto values = arrow::json::ArrayFromJSONString(type, json).ValueOrDie();
+    EXPECT_TRUE(rows->column(column)->Equals(arrow::ChunkedArray(values)))
+        << rows->column(column)->ToString();
+  };
+  expect(1, arrow::float64(), "[1, null, null, null]");
+  expect(2, arrow::utf8(), R"([null, null, "red", "blue"])");
+  EXPECT_THAT(table->Count({.column = "tag", .query = "blue", .stop = {}}), HasValue(1U));
+  INFINO_ASSERT_OK_AND_ASSIGN(const std::string document, connection->GetSchemaDocument("notes"));
+  EXPECT_THAT(document, ::testing::HasSubstr(R"("schema_id":4,"tombstoned":[3])"));
+  // The id of a column that an append added is made from its name.
+  EXPECT_THAT(document, ::testing::HasSubstr(R"({"id":1517525734,"name":"count")"));
 }
 
 TEST_F(GoldenTable, CanBeWrittenOn) {

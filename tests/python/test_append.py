@@ -161,13 +161,11 @@ def test_lossy_arrow_columns_are_refused_and_change_nothing(array):
     assert stored(path).column("n").to_pylist() == [1]
 
 
-def test_unknown_columns_and_reserved_names_are_refused():
+def test_reserved_names_are_refused():
     _, t = text_table([])
-    for data, word in (([{"id": 1, "body": "x", "bdoy": "y"}], "bdoy"),
-                       (pa.table({"id": [1], "extra": [2]}), "extra"),
-                       (pd.DataFrame({"id": [1], "extra": [2]}), "extra"),
-                       (pa.table({"id": [1], "_id": [2]}), "_id")):
-        with pytest.raises(ValueError, match=word):
+    for data in (pa.table({"id": [1], "_id": [2]}), [{"id": 1, "_id": 2}],
+                 pd.DataFrame({"id": [1], "_id": [2]})):
+        with pytest.raises(ValueError, match="_id"):
             t.append(data)
     assert t.stats()["rows"] == 0
 

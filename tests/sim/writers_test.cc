@@ -4,14 +4,18 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <arrow/array/util.h>
+#include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/type.h>
 #include <gtest/gtest.h>
 
 #include "infino/commit/table_writer.h"
@@ -25,6 +29,7 @@
 #include "infino/storage/memory_store.h"
 #include "infino/storage/object_store.h"
 #include "infino/storage/retrying_store.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/layout.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
@@ -45,6 +50,13 @@ enum class Told : uint8_t { kUnderWay, kDone, kFailed, kUnknown };
 struct Attempt {
   int64_t first_row = 0;
   int64_t row_count = 0;
+  Told told = Told::kUnderWay;
+  std::string column;  ///< That it adds to the table unless it is there; empty: none.
+};
+
+/// One schema change: a column that nobody else adds.
+struct ChangeAttempt {
+  std::string column;
   Told told = Told::kUnderWay;
 };
 
@@ -69,11 +81,15 @@ class Simulation {
   void SetUp();
   FaultPlan RandomFaults();
   FaultPlan Outage();
+  void DoSomething(size_t writer);
   void AppendSomething(size_t writer);
+  void ChangeSomething(size_t writer);
+  Told Tell(const std::string& what, const arrow::Status& status);
   StopCondition RandomStop();
   void OnFailpoint(std::string_view name);
   void Check();
   void CheckRows(const Snapshot& snapshot);
+  void CheckSchema(const TableSchema& schema);
   const std::vector<int64_t>& RowsOf(const SuperfileEntry& entry, const Snapshot& snapshot);
 
   void Note(std::string line) { trace_.push_back(std::move(line)); }
@@ -88,6 +104,7 @@ class Simulation {
   int depth_ = 0;
   int64_t next_row_ = 0;
   std::vector<Attempt> attempts_;
+  std::vector<ChangeAttempt> changes_;
   uint64_t last_version_ = 1;
   std::map<SuperfileId, std::vector<int64_t>> known_rows_;
   std::vector<std::string> trace_;
@@ -148,7 +165,7 @@ void Simulation::Run() {
     // Now and then no swap is answered at all, for as long as a commit tries.
     const bool is_outage = random_.Below(8) == 0;
     if (is_outage) faulty_->SetPlan(Outage());
-    AppendSomething(random_.Below(kWriterCount));
+    DoSomething(random_.Below(kWriterCount));
     Check();
     if (is_outage) faulty_->SetPlan(RandomFaults());
     if (random_.Below(4) == 0) clock_->Advance(std::chrono::milliseconds(random_.Below(3000)));
@@ -172,23 +189,65 @@ void Simulation::AppendSomething(size_t writer) {
   ++depth_;
   const auto count = static_cast<int64_t>(1 + random_.Below(3));
   const size_t number = attempts_.size();
-  attempts_.push_back({.first_row = next_row_, .row_count = count, .told = Told::kUnderWay});
+  attempts_.push_back({.first_row = next_row_, .row_count = count, .column = {}});
   next_row_ += count;
   AppendOptions options;
   options.stop = RandomStop();
-  const auto result = writers_[writer].writer->Append(
-      StreamOf(NumberedRows(attempts_[number].first_row, count, 1)), options);
-  std::string told = "done";
-  if (!result.ok()) told = NameOf(KindOf(result.status()).value_or(ErrorKind::kInternal));
-  attempts_[number].told = result.ok()                                           ? Told::kDone
-                           : IsError(result.status(), ErrorKind::kCommitUnknown) ? Told::kUnknown
-                                                                                 : Told::kFailed;
-  EXPECT_FALSE(IsError(result.status(), ErrorKind::kInternal)) << result.status().ToString();
-  EXPECT_FALSE(IsError(result.status(), ErrorKind::kCorrupt)) << result.status().ToString();
-  ++told_count_[told];
-  Note("writer " + std::to_string(writer) + " append " + std::to_string(number) + ": " + told);
+  std::shared_ptr<arrow::RecordBatch> rows = NumberedRows(attempts_[number].first_row, count, 1);
+  if (random_.Below(3) == 0) {
+    // One of few, so that appends add the same one at the same time.
+    attempts_[number].column = "x" + std::to_string(random_.Below(3));
+    const auto values = arrow::MakeArrayOfNull(arrow::int64(), count).ValueOrDie();
+    rows = rows->AddColumn(rows->num_columns(), attempts_[number].column, values).ValueOrDie();
+  }
+  const auto result = writers_[writer].writer->Append(StreamOf(std::move(rows)), options);
+  attempts_[number].told = Tell(
+      "writer " + std::to_string(writer) + " append " + std::to_string(number), result.status());
   --depth_;
   busy_[writer] = false;
+}
+
+void Simulation::ChangeSomething(size_t writer) {
+  busy_[writer] = true;
+  ++depth_;
+  const size_t number = changes_.size();
+  const std::string column = "c" + std::to_string(number);
+  changes_.push_back({.column = column});
+  const auto result = writers_[writer].writer->ChangeSchema(
+      [&](const TableSchema& schema, bool) -> arrow::Result<std::optional<TableSchema>> {
+        if (schema.Find(column) != nullptr) return std::optional<TableSchema>();
+        TableSchema next = schema;
+        ++next.schema_id;
+        next.columns.push_back({.field_id = ++next.last_field_id,
+                                .field = arrow::field(column, arrow::utf8()),
+                                .text = std::nullopt});
+        return next;
+      },
+      RandomStop());
+  changes_[number].told = Tell(
+      "writer " + std::to_string(writer) + " change " + std::to_string(number), result.status());
+  --depth_;
+  busy_[writer] = false;
+}
+
+void Simulation::DoSomething(size_t writer) {
+  if (random_.Below(5) == 0) {
+    ChangeSomething(writer);
+  } else {
+    AppendSomething(writer);
+  }
+}
+
+Told Simulation::Tell(const std::string& what, const arrow::Status& status) {
+  EXPECT_FALSE(IsError(status, ErrorKind::kInternal)) << status.ToString();
+  EXPECT_FALSE(IsError(status, ErrorKind::kCorrupt)) << status.ToString();
+  EXPECT_FALSE(IsError(status, ErrorKind::kInvalidArgument)) << status.ToString();
+  std::string told = "done";
+  if (!status.ok()) told = NameOf(KindOf(status).value_or(ErrorKind::kInternal));
+  ++told_count_[told];
+  Note(what + ": " + told);
+  if (status.ok()) return Told::kDone;
+  return IsError(status, ErrorKind::kCommitUnknown) ? Told::kUnknown : Told::kFailed;
 }
 
 void Simulation::OnFailpoint(std::string_view name) {
@@ -199,7 +258,7 @@ void Simulation::OnFailpoint(std::string_view name) {
   }
   if (idle.empty()) return;
   Note("at " + std::string(name));
-  AppendSomething(idle[random_.Below(idle.size())]);
+  DoSomething(idle[random_.Below(idle.size())]);
   Check();
 }
 
@@ -217,6 +276,30 @@ void Simulation::Check() {
   }
   last_version_ = root.version;
   CheckRows(**snapshot);
+  CheckSchema(root.schema);
+}
+
+/// Each column came by one commit, which counted the schema's id up by one.
+void Simulation::CheckSchema(const TableSchema& schema) {
+  const auto declared = static_cast<int32_t>(RowTextTableSchema().columns.size());
+  EXPECT_EQ(schema.schema_id, static_cast<int32_t>(schema.columns.size()) - declared + 1)
+      << "seed " << seed_;
+  std::set<std::string> names;
+  for (const TableColumn& column : schema.columns) {
+    EXPECT_TRUE(names.insert(column.field->name()).second) << "column twice, seed " << seed_;
+  }
+  for (const ChangeAttempt& change : changes_) {
+    if (change.told == Told::kDone) {
+      EXPECT_TRUE(names.contains(change.column)) << "change lost, seed " << seed_;
+    }
+    if (change.told == Told::kFailed) {
+      EXPECT_FALSE(names.contains(change.column)) << "failed but there, seed " << seed_;
+    }
+  }
+  for (const Attempt& attempt : attempts_) {
+    if (attempt.told != Told::kDone || attempt.column.empty()) continue;
+    EXPECT_TRUE(names.contains(attempt.column)) << "added column lost, seed " << seed_;
+  }
 }
 
 const std::vector<int64_t>& Simulation::RowsOf(const SuperfileEntry& entry,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,11 +18,14 @@
 #include "infino/catalog/connect_to_store.h"
 #include "infino/catalog/declared_schema.h"
 #include "infino/catalog/runtime.h"
+#include "infino/catalog/schema_document.h"
+#include "infino/catalog/schema_evolution.h"
 #include "infino/catalog/session.h"
 #include "infino/catalog/table_handle.h"
 #include "infino/commit/table_writer.h"
 #include "infino/common/clock.h"
 #include "infino/common/ids.h"
+#include "infino/common/json.h"
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
@@ -91,18 +95,37 @@ class TableConnection final : public Connection {
 
   arrow::Result<std::shared_ptr<Table>> OpenTable(std::string_view name) override {
     ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
-    ARROW_ASSIGN_OR_RAISE(CatalogContent content, runtime->catalog().Read());
-    const std::string key(name);
-    const auto entry = content.tables.find(key);
-    bool found = entry != content.tables.end();
-    if (found) {
-      ARROW_ASSIGN_OR_RAISE(found, IsAlive(*runtime, entry->second));
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<OpenedTable> table, FindTable(*runtime, name));
+    if (table == nullptr) return Missing("open table", name);
+    return MakeTableHandle(session_, std::string(name), table->folder);
+  }
+
+  arrow::Result<std::string> GetSchemaDocument(std::string_view name) override {
+    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<OpenedTable> table, FindTable(*runtime, name));
+    if (table == nullptr) return Missing("read the schema of table", name);
+    ARROW_ASSIGN_OR_RAISE(const auto snapshot, table->loader->Newest({}));
+    return FormatJson(SchemaToDocument(snapshot->root.schema));
+  }
+
+  arrow::Result<std::string> EvolveSchema(std::string_view name, std::string_view patch,
+                                          std::optional<int64_t> expected_schema_id) override {
+    ARROW_RETURN_NOT_OK(CheckTableName(name));
+    const std::string context = "change the schema of table '" + std::string(name) + "'";
+    arrow::Result<SchemaPatch> parsed = ParseSchemaPatch(patch);
+    if (!parsed.ok()) return FromForeign(parsed.status(), context);
+    ARROW_ASSIGN_OR_RAISE(Runtime * runtime, session_->runtime());
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<OpenedTable> table, FindTable(*runtime, name));
+      arrow::Result<TableSchema> schema =
+          table == nullptr
+              ? CreateFromPatch(*runtime, std::string(name), *parsed, expected_schema_id)
+              : Evolve(*table, *parsed, expected_schema_id);
+      // Somebody else has created it meanwhile.
+      if (table == nullptr && IsError(schema.status(), ErrorKind::kAlreadyExists)) continue;
+      if (!schema.ok()) return FromForeign(schema.status(), context);
+      return FormatJson(SchemaToDocument(*schema));
     }
-    if (!found) {
-      return MakeError(ErrorKind::kNotFound,
-                       "open table '" + key + "': there is no such table in " + session_->uri());
-    }
-    return MakeTableHandle(session_, key, entry->second);
   }
 
   arrow::Status DropTable(std::string_view name, bool purge) override {
@@ -148,6 +171,52 @@ class TableConnection final : public Connection {
     }
     runtime.Forget(folder);
     return false;
+  }
+
+  /// The table of that name, or null.
+  static arrow::Result<std::shared_ptr<OpenedTable>> FindTable(Runtime& runtime,
+                                                               std::string_view name) {
+    ARROW_ASSIGN_OR_RAISE(CatalogContent content, runtime.catalog().Read());
+    const auto entry = content.tables.find(std::string(name));
+    if (entry == content.tables.end()) return nullptr;
+    ARROW_ASSIGN_OR_RAISE(const bool alive, IsAlive(runtime, entry->second));
+    return alive ? runtime.Table(entry->second) : nullptr;
+  }
+
+  [[nodiscard]] arrow::Status Missing(const std::string& what, std::string_view name) const {
+    return MakeError(ErrorKind::kNotFound, what + " '" + std::string(name) +
+                                               "': there is no such table in " + session_->uri());
+  }
+
+  static arrow::Result<TableSchema> Evolve(const OpenedTable& table, const SchemaPatch& patch,
+                                           std::optional<int64_t> expected_schema_id) {
+    return table.writer->ChangeSchema(
+        [&](const TableSchema& schema,
+            bool has_superfiles) -> arrow::Result<std::optional<TableSchema>> {
+          if (expected_schema_id && *expected_schema_id != schema.schema_id) {
+            return MakeError(ErrorKind::kConflict,
+                             "its schema_id is " + std::to_string(schema.schema_id) +
+                                 ", not the expected " + std::to_string(*expected_schema_id));
+          }
+          return ApplyPatch(schema, patch, has_superfiles);
+        },
+        {});
+  }
+
+  static arrow::Result<TableSchema> CreateFromPatch(Runtime& runtime, const std::string& name,
+                                                    const SchemaPatch& patch,
+                                                    std::optional<int64_t> expected_schema_id) {
+    if (expected_schema_id) {
+      return MakeError(ErrorKind::kConflict, "there is no such table to have the expected " +
+                                                 std::to_string(*expected_schema_id));
+    }
+    if (patch.fields.empty()) {
+      return MakeError(ErrorKind::kNotFound,
+                       "there is no such table, and the patch has no fields to create it with");
+    }
+    ARROW_ASSIGN_OR_RAISE(TableSchema schema, SchemaFromPatch(patch, *runtime.writing().random));
+    ARROW_RETURN_NOT_OK(Create(runtime, name, schema).status());
+    return schema;
   }
 
   static arrow::Status Taken(const std::string& name) {

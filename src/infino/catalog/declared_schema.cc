@@ -96,6 +96,10 @@ arrow::Result<TableSchema> DeclareSchema(const arrow::Schema& schema, const Inde
     ARROW_RETURN_NOT_OK(AddVectorIndex(table, vectors, random));
   }
   ARROW_RETURN_NOT_OK(ValidateTableSchema(table));
+  if (table.last_field_id > kColumnsMax) {
+    // Who declares that many means it.
+    table.columns_max = table.last_field_id;
+  }
   return table;
 }
 

@@ -66,7 +66,8 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .memory_budget_bytes = Clamp(options.memory_budget_bytes.value_or(0)),
                        .scratch = MakeLocalScratch(options.scratch_dir),
                        .commit_timeout_ms = options.commit_timeout_ms,
-                       .compression = options.compression};
+                       .compression = options.compression,
+                       .strict_schema = options.strict_schema};
 
   // Opened files, filters, tombstones, parsed postings and codes save the most per byte, so they
   // have shares of their own.

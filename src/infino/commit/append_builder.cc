@@ -221,8 +221,11 @@ arrow::Status AppendBuilder::Match(const std::shared_ptr<arrow::Schema>& input) 
   if (coercion_ != nullptr && (input == input_schema_ || input->Equals(*input_schema_))) {
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(RowCoercion coercion,
-                        RowCoercion::Make(destination_.base->root.schema, *input));
+  ARROW_ASSIGN_OR_RAISE(
+      RowCoercion coercion,
+      RowCoercion::Make(destination_.schema, *input,
+                        destination_.strict_schema ? RowCoercion::UnknownNulls::kRefuse
+                                                   : RowCoercion::UnknownNulls::kIgnore));
   coercion_ = std::make_shared<const RowCoercion>(std::move(coercion));
   input_schema_ = input;
   return arrow::Status::OK();
@@ -261,7 +264,7 @@ arrow::Status AppendBuilder::StartPipeline(WorkPool* pool) {
                              .random = environment_.random,
                              .pool = pool,
                              .folder = destination_.folder,
-                             .schema = destination_.base->root.schema,
+                             .schema = destination_.schema,
                              .spaces = std::move(spaces.spaces),
                              .compression = environment_.compression,
                              .superfile_bytes = shares_.superfile_bytes,

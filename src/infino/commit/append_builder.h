@@ -14,6 +14,7 @@
 #include "infino/commit/table_writer.h"
 #include "infino/common/ids.h"
 #include "infino/manifest/points_codec.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
 
@@ -22,11 +23,14 @@ namespace infino {
 /// Where the rows of an append go.
 struct AppendDestination {
   std::string folder;                    ///< The table's.
-  std::shared_ptr<const Snapshot> base;  ///< Its schema and reference points.
+  std::shared_ptr<const Snapshot> base;  ///< Its reference points.
+  TableSchema schema;                    ///< The base's, and what the append adds behind it.
   RowId first_id;                        ///< Of the first row; the others follow one by one.
 
   /// Instead of `first_id` the ids of all rows, ascending; as many as there are rows.
   std::shared_ptr<const std::vector<RowId>> ids = nullptr;
+
+  bool strict_schema = false;  ///< Whether unknown columns that hold only nulls are refused, too.
 };
 
 /// The superfiles that the rows of a stream became; those with bytes are still to be staged.

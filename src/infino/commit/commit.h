@@ -37,7 +37,8 @@ struct CommitRequest {
   ManifestChange change;
 
   /// Fits the change to the version that it is about to be tried on: called before every try, also
-  /// the first, for a change that depends on the rows there are. Null: it fits any version.
+  /// the first, for a change that depends on the rows or the schema there are. Null: it fits any
+  /// version.
   std::function<arrow::Result<Fit>(const std::shared_ptr<const Snapshot>& base,
                                    ManifestChange& change)>
       fit = nullptr;

@@ -23,6 +23,7 @@
 #include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
+#include "infino/manifest/declared_stats.h"
 #include "infino/manifest/manifest.h"
 #include "infino/query/id_lookup.h"
 #include "infino/query/projection.h"
@@ -50,14 +51,11 @@ RowId IdOfKey(const std::string& key) {
   return id;
 }
 
-/// Whether a superfile may have rows with one of the keys. Statistics of another schema may be
-/// those of another type.
-bool MayHold(const SuperfileEntry& entry, const TableSchema& schema, int32_t field_id,
-             const KeyRange& range) {
+/// Whether a superfile may have rows with one of the keys.
+bool MayHold(const SuperfileEntry& entry, const TableColumn& column, const KeyRange& range) {
   if (entry.live_row_count() == 0) return false;
-  if (entry.schema_id != schema.schema_id) return true;
-  const auto stats = std::ranges::find(entry.columns, field_id, &ColumnStats::field_id);
-  return stats == entry.columns.end() || range.MayOccur(*stats);
+  const std::optional<ColumnStats> stats = DeclaredStats(entry, column);
+  return !stats || range.MayOccur(*stats);
 }
 
 /// The rows that were found, gathered by superfile.
@@ -118,8 +116,7 @@ arrow::Result<KeyMatches> KeyLookup::Find(const QueryContext& context,
   const KeyRange range(keys_, *column_->field->type());
   std::vector<const SuperfileEntry*> searched;
   for (const SuperfileEntry* entry : entries) {
-    if (MayHold(*entry, context.snapshot->root.schema, column_->field_id, range))
-      searched.push_back(entry);
+    if (MayHold(*entry, *column_, range)) searched.push_back(entry);
   }
   ARROW_ASSIGN_OR_RAISE(TombstoneCache::Reads reads, BeginTombstones(context, searched));
   const QueryEnvironment& environment = *context.environment;

@@ -13,10 +13,12 @@
 #include "infino/commit/change_context.h"
 #include "infino/commit/commit.h"
 #include "infino/commit/marked_rows.h"
+#include "infino/commit/schema_growth.h"
 #include "infino/common/failpoint.h"
 #include "infino/error.h"
 #include "infino/manifest/manifest_change.h"
 #include "infino/query/query_environment.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
 
@@ -44,18 +46,30 @@ arrow::Result<Fit> FitTo(const ChangeContext& context, Replacement& replacement,
 arrow::Result<CommitOutcome> CommitReplacement(const ChangeContext& context,
                                                Replacement replacement) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, replacement.rows->ToReader());
+  const std::shared_ptr<const Snapshot> base = replacement.marked.base();
+  const bool strict_schema = context.environment->strict_schema;
+  TableSchema schema = base->root.schema;
+  if (!strict_schema) {
+    ARROW_ASSIGN_OR_RAISE(schema, GrowSchema(schema, *reader->schema()));
+  }
   ARROW_ASSIGN_OR_RAISE(
       BuiltAppend built,
       BuildSuperfiles(*context.environment,
                       {.folder = context.target->folder,
-                       .base = replacement.marked.base(),
+                       .base = base,
+                       .schema = schema,
                        .first_id = {},
-                       .ids = replacement.ids},
+                       .ids = replacement.ids,
+                       .strict_schema = strict_schema},
                       reader.get(), {.progress = nullptr, .stop = *context.stop}));
   INFINO_FAILPOINT("replace.built");
   CommitRequest request = RequestOf(std::move(built), replacement.operation, replacement.started);
-  request.fit = [&](const std::shared_ptr<const Snapshot>& snapshot, ManifestChange& change) {
-    return FitTo(context, replacement, snapshot, change);
+  request.fit = [&](const std::shared_ptr<const Snapshot>& snapshot,
+                    ManifestChange& change) -> arrow::Result<Fit> {
+    ARROW_ASSIGN_OR_RAISE(const Fit fit, FitTo(context, replacement, snapshot, change));
+    if (fit != Fit::kFits) return fit;
+    ARROW_ASSIGN_OR_RAISE(change.schema, SchemaForFiles(snapshot->root.schema, schema));
+    return fit;
   };
   return CommitChange(*context.environment, *context.target, std::move(request), *context.stop);
 }

@@ -44,7 +44,8 @@ std::string ListColumns(const TableSchema& schema) {
   return list;
 }
 
-arrow::Status CheckNames(const TableSchema& schema, const arrow::Schema& input) {
+arrow::Status CheckNames(const TableSchema& schema, const arrow::Schema& input,
+                         RowCoercion::UnknownNulls unknown_nulls) {
   std::set<std::string> seen;
   for (const auto& field : input.fields()) {
     const std::string& name = field->name();
@@ -54,7 +55,9 @@ arrow::Status CheckNames(const TableSchema& schema, const arrow::Schema& input) 
     if (!seen.insert(name).second) {
       return Invalid("the batch carries the column '" + name + "' more than once");
     }
-    if (schema.Find(name) == nullptr) {
+    const bool is_ignored = unknown_nulls == RowCoercion::UnknownNulls::kIgnore &&
+                            field->type()->id() == arrow::Type::NA;
+    if (!is_ignored && schema.Find(name) == nullptr) {
       return Invalid("the table has no column '" + name + "': " + ListColumns(schema));
     }
   }
@@ -134,9 +137,9 @@ arrow::Status CheckNulls(const arrow::Array& values, const arrow::Field& field,
 
 }  // namespace
 
-arrow::Result<RowCoercion> RowCoercion::Make(const TableSchema& schema,
-                                             const arrow::Schema& input) {
-  ARROW_RETURN_NOT_OK(CheckNames(schema, input));
+arrow::Result<RowCoercion> RowCoercion::Make(const TableSchema& schema, const arrow::Schema& input,
+                                             UnknownNulls unknown_nulls) {
+  ARROW_RETURN_NOT_OK(CheckNames(schema, input, unknown_nulls));
   RowCoercion coercion;
   coercion.schema_ = schema.ToArrow();
   // Arrow makes a schema's fingerprint when it is first compared: better once here than by all the

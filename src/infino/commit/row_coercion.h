@@ -23,9 +23,14 @@ namespace infino {
 /// and thread-safe.
 class RowCoercion {
  public:
+  /// What happens to columns of type null that the table does not have: they say nothing of what
+  /// they are.
+  enum class UnknownNulls : uint8_t { kRefuse, kIgnore };
+
   /// Matches the columns of `input`, and checks that their types can be converted.
-  [[nodiscard]] static arrow::Result<RowCoercion> Make(const TableSchema& schema,
-                                                       const arrow::Schema& input);
+  [[nodiscard]] static arrow::Result<RowCoercion> Make(
+      const TableSchema& schema, const arrow::Schema& input,
+      UnknownNulls unknown_nulls = UnknownNulls::kRefuse);
 
   /// The declared columns, in order, with the rows of `rows`. `first_row` is how many rows the
   /// append had before these, for messages. REQUIRES: `rows` has the schema given to Make and

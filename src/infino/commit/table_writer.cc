@@ -17,11 +17,15 @@
 #include "infino/commit/commit.h"
 #include "infino/commit/delete_rows.h"
 #include "infino/commit/row_ids.h"
+#include "infino/commit/schema_growth.h"
 #include "infino/commit/turn_queue.h"
 #include "infino/commit/update_rows.h"
 #include "infino/commit/upsert_rows.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
+#include "infino/manifest/manifest_change.h"
+#include "infino/options.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
@@ -51,6 +55,9 @@ class QueueingTableWriter final : public TableWriter {
   arrow::Result<ChangeResult> Upsert(std::shared_ptr<arrow::RecordBatchReader> rows,
                                      const std::string& on, const ChangeOptions& options) override;
 
+  arrow::Result<TableSchema> ChangeSchema(const SchemaChange& change,
+                                          const StopCondition& stop) override;
+
  private:
   [[nodiscard]] ChangeContext ContextOf(const ChangeOptions& options);
 
@@ -71,10 +78,18 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const Snapshot> snapshot,
                         loader_->Current(options.stop));
   const RowId first_id = ids_.Begin();
-  ARROW_ASSIGN_OR_RAISE(
-      BuiltAppend built,
-      BuildSuperfiles(environment_, {.folder = folder_, .base = snapshot, .first_id = first_id},
-                      rows.get(), options));
+  TableSchema schema = snapshot->root.schema;
+  if (!environment_.strict_schema) {
+    ARROW_ASSIGN_OR_RAISE(schema, GrowSchema(schema, *rows->schema()));
+  }
+  ARROW_ASSIGN_OR_RAISE(BuiltAppend built,
+                        BuildSuperfiles(environment_,
+                                        {.folder = folder_,
+                                         .base = snapshot,
+                                         .schema = schema,
+                                         .first_id = first_id,
+                                         .strict_schema = environment_.strict_schema},
+                                        rows.get(), options));
   AppendResult result{.rows = built.row_count,
                       .superfiles = built.superfiles.size(),
                       .bytes = 0,
@@ -84,10 +99,37 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   for (const AppendedSuperfile& file : built.superfiles) {
     result.bytes += static_cast<uint64_t>(file.superfile.entry.size_bytes);
   }
+  CommitRequest request = RequestOf(std::move(built), "append", started);
+  request.fit = [&schema](const std::shared_ptr<const Snapshot>& base,
+                          ManifestChange& change) -> arrow::Result<Fit> {
+    ARROW_ASSIGN_OR_RAISE(change.schema, SchemaForFiles(base->root.schema, schema));
+    return Fit::kFits;
+  };
   ARROW_ASSIGN_OR_RAISE(const CommitOutcome outcome,
-                        CommitChange(environment_, target_,
-                                     RequestOf(std::move(built), "append", started), options.stop));
+                        CommitChange(environment_, target_, std::move(request), options.stop));
   result.version = outcome.version;
+  return result;
+}
+
+arrow::Result<TableSchema> QueueingTableWriter::ChangeSchema(const SchemaChange& change,
+                                                             const StopCondition& stop) {
+  // An append that is under way may take long, and fits itself to the schema in the end.
+  CommitRequest request;
+  request.started = environment_.clock->Monotonic();
+  request.change.operation = "schema";
+  TableSchema result;
+  request.fit = [&](const std::shared_ptr<const Snapshot>& base,
+                    ManifestChange& applied) -> arrow::Result<Fit> {
+    result = base->root.schema;
+    const bool has_superfiles = base->root.totals.superfile_count > 0;
+    ARROW_ASSIGN_OR_RAISE(applied.schema, change(result, has_superfiles));
+    if (!applied.schema) return Fit::kNothingLeft;
+    result = *applied.schema;
+    return Fit::kFits;
+  };
+  // What changes nothing is answered from the newest version, too.
+  ARROW_RETURN_NOT_OK(loader_->Newest(stop).status());
+  ARROW_RETURN_NOT_OK(CommitChange(environment_, target_, std::move(request), stop).status());
   return result;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <arrow/record_batch.h>
@@ -14,6 +16,7 @@
 #include "infino/options.h"
 #include "infino/query/query_environment.h"
 #include "infino/storage/object_store.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
 #include "infino/table.h"
@@ -31,11 +34,17 @@ struct WriterEnvironment {
   std::shared_ptr<ScratchSpace> scratch = nullptr;  ///< Null: an append uses memory only.
   int64_t commit_timeout_ms = 60'000;
   Compression compression = Compression::kZstd;
+  bool strict_schema = false;      ///< Whether an append may not add columns.
   QueryEnvironment querying = {};  ///< For changes that look for rows first.
 };
 
+/// What a schema becomes, or nothing if it stays: then no version is published. `has_superfiles`
+/// says whether the version has any, with columns of their own. Called once for each try.
+using SchemaChange = std::function<arrow::Result<std::optional<TableSchema>>(
+    const TableSchema& schema, bool has_superfiles)>;
+
 /// Turns rows into commits of one table: builds superfiles in parallel within the memory budget,
-/// stages them, and publishes them as one version. Thread-safe: calls queue up.
+/// stages them, and publishes them as one version. Thread-safe: appends queue up.
 class TableWriter {
  public:
   /// `folder` is the table's. `loader` and `pointer` are the handle's own.
@@ -58,6 +67,13 @@ class TableWriter {
   [[nodiscard]] virtual arrow::Result<ChangeResult> Upsert(
       std::shared_ptr<arrow::RecordBatchReader> rows, const std::string& on,
       const ChangeOptions& options) = 0;
+
+  /// Publishes what `change` makes of the newest schema as one version, without waiting for appends
+  /// that are under way; it is asked again when
+  /// another commit comes first, and its failures are the call's. Returns the schema that is then
+  /// the table's. The schema's id must be one more than that of the one it was made of.
+  [[nodiscard]] virtual arrow::Result<TableSchema> ChangeSchema(const SchemaChange& change,
+                                                                const StopCondition& stop) = 0;
 };
 
 /// Writes version 1 of a new table into `folder`, which must be new: root, then pointer.

@@ -193,10 +193,15 @@ arrow::Status TakeParts(const PartsLog& log, NextVersion* next) {
 /// object of its own.
 arrow::Status TakePoints(const BaseVersion& base, const ManifestChange& change,
                          const CommitId& commit, NextVersion* next) {
-  next->root.points = base.root->points;
-  next->points.assign(base.points.begin(), base.points.end());
+  const TableSchema& schema = next->root.schema;
+  for (size_t i = 0; i < base.points.size(); ++i) {
+    if (schema.IsDropped(base.points[i].field_id)) continue;
+    next->root.points.push_back(base.root->points[i]);
+    next->points.push_back(base.points[i]);
+  }
   for (const ReferencePoints& added : change.points) {
-    const TableColumn* column = base.root->schema.FindById(added.field_id);
+    if (schema.IsDropped(added.field_id)) continue;
+    const TableColumn* column = schema.FindById(added.field_id);
     if (column == nullptr || !column->vector ||
         column->vector->column.dimension != added.list->dimension()) {
       return MakeError(ErrorKind::kInvalidArgument,
@@ -223,6 +228,21 @@ arrow::Status TakePoints(const BaseVersion& base, const ManifestChange& change,
     next->points.insert(next->points.begin() + place, added);
     next->objects.push_back({.ref = ref, .bytes = std::move(bytes)});
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status TakeSchema(const BaseVersion& base, const ManifestChange& change,
+                         ManifestRoot* root) {
+  root->schema = base.root->schema;
+  root->schema_hash = base.root->schema_hash;
+  if (!change.schema) return arrow::Status::OK();
+  if (change.schema->schema_id != base.root->schema.schema_id + 1) {
+    return MakeError(ErrorKind::kInvalidArgument,
+                     "change the schema: schema_id=" + std::to_string(change.schema->schema_id) +
+                         " does not follow " + std::to_string(base.root->schema.schema_id));
+  }
+  root->schema = *change.schema;
+  ARROW_ASSIGN_OR_RAISE(root->schema_hash, HashOfSchema(root->schema));
   return arrow::Status::OK();
 }
 
@@ -287,8 +307,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
   root.version = base.root->version + 1;
   root.commit = stamp.commit;
   root.unix_ms = stamp.unix_ms;
-  root.schema = base.root->schema;
-  root.schema_hash = base.root->schema_hash;
+  ARROW_RETURN_NOT_OK(TakeSchema(base, change, &root));
   root.parent = base.root_object;
   root.oldest_openable_version = base.root->oldest_openable_version;
   root.term_index_runs = base.root->term_index_runs;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,10 @@ struct ManifestChange {
   /// Lists of reference points that codes of added superfiles are made with. Those that the table
   /// has already are left out.
   std::vector<ReferencePoints> points;
+
+  /// The schema from this version on, if it changes: its id is one more than the base's. Reference
+  /// points of columns that it drops are dropped with them.
+  std::optional<TableSchema> schema = std::nullopt;
 };
 
 /// Who commits, and when.
@@ -102,7 +107,8 @@ struct NextVersion {
 /// it), or a column
 /// would have more lists of reference points than codes can name; kInvalidArgument if one to be
 /// added is already there, tombstones have rows that a superfile has not or add none to those it
-/// has, reference points are of no vector column, or a sum does not fit 64 bits.
+/// has, reference points are of a column that never was one of vectors, a schema does not follow
+/// the base's, or a sum does not fit 64 bits.
 [[nodiscard]] arrow::Result<NextVersion> Apply(const BaseVersion& base,
                                                const ManifestChange& change,
                                                const CommitStamp& stamp);

@@ -45,6 +45,11 @@ std::optional<BloomFilterView> OpenFilter(const arrow::Buffer* filter) {
 
 }  // namespace
 
+bool HasTextIndex(const SuperfileEntry& entry, int32_t field_id) {
+  return std::ranges::find(entry.texts, field_id, &TextColumnSummary::field_id) !=
+         entry.texts.end();
+}
+
 bool MayHoldTerm(const SuperfileEntry& entry, int32_t field_id, std::string_view term) {
   const TextColumnSummary* text = FindTerms(entry, field_id);
   return text != nullptr && IsInRange(*text, term);

@@ -15,6 +15,10 @@ namespace infino {
 /// Which superfiles may hold which terms, from the manifest alone. Pure. Never rules out a
 /// superfile that holds a term; may keep one that does not.
 
+/// Whether the superfile has a keyword index over `field_id`: one that is older than the column
+/// has none.
+[[nodiscard]] bool HasTextIndex(const SuperfileEntry& entry, int32_t field_id);
+
 /// Whether the keyword index over `field_id` may hold `term`, by its term range. False if the
 /// superfile has no such index or no tokens in it.
 [[nodiscard]] bool MayHoldTerm(const SuperfileEntry& entry, int32_t field_id,

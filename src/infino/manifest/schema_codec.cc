@@ -147,6 +147,27 @@ arrow::Result<int32_t> GetFieldId(const json& parent, std::string_view key,
   return static_cast<int32_t>(value);
 }
 
+/// Whether a column may have that field id.
+bool IsGiven(const TableSchema& schema, int32_t field_id) {
+  const bool is_counted = field_id > kIdFieldId && field_id <= schema.last_field_id;
+  return is_counted || field_id >= kNamedFieldIdMin;
+}
+
+arrow::Status ReadDropped(const json& value, std::string_view object, TableSchema* schema) {
+  ARROW_ASSIGN_OR_RAISE(const json* dropped, GetArray(value, "dropped", object));
+  JsonRow row(*dropped, object);
+  for (size_t i = 0; i < dropped->size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t id, row.NextCount());
+    const bool is_id =
+        id <= std::numeric_limits<int32_t>::max() && IsGiven(*schema, static_cast<int32_t>(id));
+    if (!is_id || (i > 0 && id <= schema->dropped_field_ids.back())) {
+      return CorruptObject(object, "bad list of dropped columns");
+    }
+    schema->dropped_field_ids.push_back(static_cast<int32_t>(id));
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 arrow::Result<json> SchemaToJson(const TableSchema& schema) {
@@ -163,6 +184,8 @@ arrow::Result<json> SchemaToJson(const TableSchema& schema) {
   if (!bytes.ok()) return FromForeign(bytes.status(), "encode the table's schema");
   return json{{"schema_id", schema.schema_id},
               {"last_field_id", schema.last_field_id},
+              {"dropped", schema.dropped_field_ids},
+              {"columns_max", schema.columns_max},
               {"columns", std::move(columns)},
               {"arrow", arrow::util::base64_encode(std::string_view(**bytes))}};
 }
@@ -171,6 +194,11 @@ arrow::Result<TableSchema> SchemaFromJson(const json& value, std::string_view ob
   TableSchema schema;
   ARROW_ASSIGN_OR_RAISE(schema.schema_id, GetFieldId(value, "schema_id", object));
   ARROW_ASSIGN_OR_RAISE(schema.last_field_id, GetFieldId(value, "last_field_id", object));
+  ARROW_ASSIGN_OR_RAISE(schema.columns_max, GetFieldId(value, "columns_max", object));
+  if (schema.last_field_id >= kNamedFieldIdMin || schema.columns_max == 0) {
+    return CorruptObject(object, "bad limits of a schema");
+  }
+  ARROW_RETURN_NOT_OK(ReadDropped(value, object, &schema));
   ARROW_ASSIGN_OR_RAISE(const std::string base64, GetString(value, "arrow", object));
   ARROW_ASSIGN_OR_RAISE(const auto fields, ReadArrowSchema(base64, object));
   ARROW_ASSIGN_OR_RAISE(const json* columns, GetArray(value, "columns", object));
@@ -192,8 +220,7 @@ arrow::Result<TableSchema> SchemaFromJson(const json& value, std::string_view ob
       ARROW_ASSIGN_OR_RAISE(const json* index, GetObject(in, "vector", object));
       ARROW_ASSIGN_OR_RAISE(column.vector, VectorIndexFromJson(*index, *column.field, object));
     }
-    const bool is_declared = column.field_id > kIdFieldId;
-    if (!is_declared || column.field_id > schema.last_field_id ||
+    if (!IsGiven(schema, column.field_id) || schema.IsDropped(column.field_id) ||
         !field_ids.insert(column.field_id).second) {
       return CorruptObject(object, "bad field id: field_id=" + std::to_string(column.field_id));
     }

@@ -79,6 +79,9 @@ arrow::Result<Projection> ResolveProjection(const TableSchema& schema,
           is_stored ? ProjectedColumn::Source::kStored : ProjectedColumn::Source::kVector;
       column.fetched = PlaceOf(
           kept->field_id, is_stored ? projection.fetched_field_ids : projection.vector_field_ids);
+      if (projection.fetched_fields.size() < projection.fetched_field_ids.size()) {
+        projection.fetched_fields.push_back(kept->field);
+      }
       fields.push_back(kept->field);
     }
     projection.columns.push_back(column);

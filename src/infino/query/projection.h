@@ -37,6 +37,7 @@ struct Projection {
   std::shared_ptr<arrow::Schema> schema;
   std::vector<ProjectedColumn> columns;    ///< As the fields of `schema`.
   std::vector<int32_t> fetched_field_ids;  ///< Each stored column once.
+  arrow::FieldVector fetched_fields;       ///< The same as the table declares them.
   std::vector<int32_t> vector_field_ids;   ///< Each column that is read from its index once.
 };
 

@@ -31,6 +31,7 @@
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/search_executor.h"
+#include "infino/superfile/column_mapping.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/superfile_reader.h"
 #include "infino/superfile/table_schema.h"
@@ -46,6 +47,9 @@ using Source = ProjectedColumn::Source;
 /// Rows of one superfile, in the order in which the result needs them.
 struct FileRows {
   std::vector<DocId> docs;
+  int64_t row_count = 0;
+  std::vector<MappedColumn> columns;  ///< By fetched_field_ids.
+  std::vector<int> places;            ///< Of these columns in `batch`; -1: not in the file.
   std::unique_ptr<RowFetch> fetch;
   std::vector<std::unique_ptr<vector::VectorFetch>> vector_fetches;  ///< By vector_field_ids.
   std::shared_ptr<arrow::RecordBatch> batch;                         ///< What was stored.
@@ -87,9 +91,17 @@ arrow::Status StartFetches(const SuperfileReader& reader, const Projection& proj
     tasks.push_back(MakeTask(*fetch, reader.vector_blob(field_id)));
     file.vector_fetches.push_back(std::move(fetch));
   }
-  if (projection.fetched_field_ids.empty()) return arrow::Status::OK();
+  file.row_count = static_cast<int64_t>(file.docs.size());
+  ARROW_ASSIGN_OR_RAISE(
+      file.columns, MapColumns(reader, projection.fetched_field_ids, projection.fetched_fields));
+  std::vector<int32_t> field_ids;
+  for (const MappedColumn& column : file.columns) {
+    file.places.push_back(column.is_in_file() ? static_cast<int>(field_ids.size()) : -1);
+    if (column.is_in_file()) field_ids.push_back(column.field_id);
+  }
+  if (field_ids.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(file.fetch,
-                        RowFetch::Make(reader, std::move(file.docs), projection.fetched_field_ids));
+                        RowFetch::Make(reader, std::move(file.docs), std::move(field_ids)));
   tasks.push_back(MakeTask(*file.fetch, reader.file()));
   return arrow::Status::OK();
 }
@@ -126,13 +138,16 @@ std::shared_ptr<arrow::Array> VectorArray(const vector::VectorFetch& fetch,
                                                      std::move(values));
 }
 
-/// A column of one superfile's rows.
-std::shared_ptr<arrow::Array> ColumnOf(const FileRows& file, const ProjectedColumn& column,
-                                       const std::shared_ptr<arrow::DataType>& type) {
+/// A column of one superfile's rows, as the table declares it.
+arrow::Result<std::shared_ptr<arrow::Array>> ColumnOf(
+    const FileRows& file, const ProjectedColumn& column,
+    const std::shared_ptr<arrow::DataType>& type) {
   if (column.source == Source::kVector) {
     return VectorArray(*file.vector_fetches[column.fetched], type);
   }
-  return file.batch->column(static_cast<int>(column.fetched));
+  const int place = file.places[column.fetched];
+  return AsDeclared(file.columns[column.fetched], place < 0 ? nullptr : file.batch->column(place),
+                    file.row_count);
 }
 
 /// One fetched column in result order. In one piece, unless that would overflow its offsets.
@@ -144,7 +159,9 @@ arrow::Result<std::shared_ptr<arrow::ChunkedArray>> InResultOrder(
   arrow::ArrayVector wholes(files.size());
   for (const Run& run : runs) {
     std::shared_ptr<arrow::Array>& whole = wholes[run.file];
-    if (whole == nullptr) whole = ColumnOf(files[run.file], column, field->type());
+    if (whole == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(whole, ColumnOf(files[run.file], column, field->type()));
+    }
     if (!whole->type()->Equals(*field->type())) {
       return MakeError(ErrorKind::kInternal, "fetch column '" + field->name() + "': declared as " +
                                                  field->type()->ToString() + ", read as " +

@@ -108,8 +108,12 @@ arrow::Status ChooseFiles(TextPlan& plan, bool ranked, const Snapshot& snapshot,
                           const std::string& folder, TermFilterCache* filters,
                           const StopCondition& stop) {
   plan.entries.reserve(snapshot.files.size());
+  // Files from before the column have no index of it: all of their rows are null.
   for (const Snapshot::File& file : snapshot.files) {
-    if (ranked || file.entry->live_row_count() > 0) plan.entries.push_back(file.entry);
+    const bool may_say_something = ranked || file.entry->live_row_count() > 0;
+    if (may_say_something && HasTextIndex(*file.entry, plan.field_id)) {
+      plan.entries.push_back(file.entry);
+    }
   }
   if (!plan.query.empty()) {
     const TermNeeds needs(plan.query, ranked);

@@ -369,6 +369,42 @@ std::unique_ptr<ColumnStatsBuilder> MakeBytes(int32_t id, const arrow::DataType&
 
 }  // namespace
 
+std::optional<size_t> BoundLengthOf(const arrow::DataType& type) {
+  switch (type.id()) {
+    case arrow::Type::DICTIONARY:
+      return BoundLengthOf(*checked_cast<const arrow::DictionaryType&>(type).value_type());
+    case arrow::Type::EXTENSION:
+      return BoundLengthOf(*checked_cast<const arrow::ExtensionType&>(type).storage_type());
+    case arrow::Type::BOOL:
+      return 1;
+    case arrow::Type::HALF_FLOAT:
+      return sizeof(uint16_t);
+    case arrow::Type::INT8:
+    case arrow::Type::INT16:
+    case arrow::Type::INT32:
+    case arrow::Type::UINT8:
+    case arrow::Type::UINT16:
+    case arrow::Type::UINT32:
+    case arrow::Type::DATE32:
+    case arrow::Type::DATE64:
+    case arrow::Type::TIME32:
+    case arrow::Type::FLOAT:
+      return sizeof(uint32_t);
+    case arrow::Type::INT64:
+    case arrow::Type::UINT64:
+    case arrow::Type::TIME64:
+    case arrow::Type::TIMESTAMP:
+    case arrow::Type::DURATION:
+    case arrow::Type::DOUBLE:
+      return sizeof(uint64_t);
+    default:
+      break;
+  }
+  if (!arrow::is_decimal(type.id())) return std::nullopt;
+  const int32_t precision = checked_cast<const arrow::DecimalType&>(type).precision();
+  return static_cast<size_t>(arrow::DecimalType::DecimalSize(precision));
+}
+
 std::unique_ptr<ColumnStatsBuilder> ColumnStatsBuilder::Make(int32_t field_id,
                                                              const arrow::DataType& type) {
   if (type.id() == arrow::Type::DICTIONARY) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,10 @@ class ColumnStatsBuilder {
   /// About the values so far.
   [[nodiscard]] virtual ColumnStats Finish() const = 0;
 };
+
+/// How many bytes a bound of a column of that type has; nothing for strings and types without
+/// bounds.
+[[nodiscard]] std::optional<size_t> BoundLengthOf(const arrow::DataType& type);
 
 /// How long the bounds of strings are.
 inline constexpr size_t kBoundLengthMax = 32;

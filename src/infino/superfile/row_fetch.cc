@@ -153,23 +153,22 @@ arrow::Result<std::unique_ptr<RowFetch>> RowFetch::Make(const SuperfileReader& s
                      superfile.name() + ": fetch rows: no row " + std::to_string(doc) +
                          ", rows=" + std::to_string(superfile.row_count()));
   }
-  std::vector<FetchedColumn> columns;
-  for (const int32_t field_id : field_ids) {
-    std::optional<FetchedColumn> column;
-    int first_leaf = -1;
-    for (const auto& field : superfile.file_schema()->fields()) {
-      const int leaf_count = LeafCount(*field->type());
-      if (FieldIdOf(*field) == field_id) {
-        column = {.field = field, .first_leaf = first_leaf, .leaf_count = leaf_count};
-      }
-      first_leaf += leaf_count;
+  std::vector<FetchedColumn> columns(field_ids.size());
+  int first_leaf = -1;
+  for (const auto& field : superfile.file_schema()->fields()) {
+    const int leaf_count = LeafCount(*field->type());
+    const std::optional<int32_t> own = FieldIdOf(*field);
+    for (size_t i = 0; i < field_ids.size(); ++i) {
+      if (own != field_ids[i]) continue;
+      columns[i] = {.field = field, .first_leaf = first_leaf, .leaf_count = leaf_count};
     }
-    if (!column) {
-      return MakeError(ErrorKind::kInvalidArgument,
-                       superfile.name() + ": fetch rows: no stored column has the field id " +
-                           std::to_string(field_id));
-    }
-    columns.push_back(*std::move(column));
+    first_leaf += leaf_count;
+  }
+  for (size_t i = 0; i < field_ids.size(); ++i) {
+    if (columns[i].field != nullptr) continue;
+    return MakeError(ErrorKind::kInvalidArgument,
+                     superfile.name() + ": fetch rows: no stored column has the field id " +
+                         std::to_string(field_ids[i]));
   }
   return std::make_unique<PagedRowFetch>(superfile, std::move(docs), std::move(columns));
 }

@@ -60,6 +60,10 @@ const TableColumn* TableSchema::FindById(int32_t field_id) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
+bool TableSchema::IsDropped(int32_t field_id) const {
+  return std::ranges::binary_search(dropped_field_ids, field_id);
+}
+
 std::shared_ptr<arrow::Schema> TableSchema::ToArrow() const {
   arrow::FieldVector fields;
   fields.reserve(columns.size());

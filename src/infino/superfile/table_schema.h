@@ -20,6 +20,13 @@ inline constexpr std::string_view kIdColumn = "_id";
 /// The field id of `_id`; declared columns count from 1.
 inline constexpr int32_t kIdFieldId = 0;
 
+/// From here on field ids are made from names: those of columns that appends add, so that appends
+/// which add the same column at the same time agree on its id. Those below are counted.
+inline constexpr int32_t kNamedFieldIdMin = 1 << 24;
+
+/// How many columns a table may have unless it says otherwise.
+inline constexpr int32_t kColumnsMax = 10'000;
+
 /// The metadata key under which a field of a file schema carries its field id, in decimal.
 inline constexpr std::string_view kFieldIdKey = "PARQUET:field_id";
 
@@ -57,15 +64,20 @@ struct TableColumn {
 
 /// The columns of a table, in declared order, and how they are indexed. A plain value.
 struct TableSchema {
-  int32_t schema_id = 1;
-  int32_t last_field_id = 0;
+  int32_t schema_id = 1;      ///< One more with each change.
+  int32_t last_field_id = 0;  ///< The highest one that was counted, below kNamedFieldIdMin.
   std::vector<TableColumn> columns;
+  std::vector<int32_t> dropped_field_ids{};  ///< Of columns that were; ascending, never used again.
+  int32_t columns_max = kColumnsMax;
 
   /// The column of that name, or null.
   [[nodiscard]] const TableColumn* Find(std::string_view name) const;
 
   /// The column of that field id, or null.
   [[nodiscard]] const TableColumn* FindById(int32_t field_id) const;
+
+  /// Whether a column once had that field id, and is dropped.
+  [[nodiscard]] bool IsDropped(int32_t field_id) const;
 
   /// The declared Arrow schema: no `_id`, no metadata.
   [[nodiscard]] std::shared_ptr<arrow::Schema> ToArrow() const;
