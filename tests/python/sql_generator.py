@@ -117,6 +117,7 @@ class Expressions:
                          f"nullif({one}, {two})", f"if({condition}, {one}, {two})")
 
     def of_int(self, scope, depth):
+        # Only columns are cast from text: '-', which may come of more, is 0 in DuckDB 1.5 alone.
         one, two = (self.of(scope, "int", depth) for _ in "12")
         text, date = self.of(scope, "text", depth), self.of(scope, "date", depth)
         small = self.leaf(scope, "small")
@@ -127,7 +128,8 @@ class Expressions:
             f"instr({text}, 'e')",
             f"extract(dow FROM {date})", f"date_diff('day', {date}, DATE '2024-03-01')",
             f"len({self.of(scope, 'list', depth)})", f"({self.of(scope, 'bool', depth)})::BIGINT",
-            f"({one} & {two})", f"({one} | {two})", f"TRY_CAST({text} AS BIGINT)",
+            f"({one} & {two})", f"({one} | {two})",
+            f"TRY_CAST({self.leaf(scope, 'text')} AS BIGINT)",
             f"{small}::BIGINT", f"strlen({text})", f"ascii({text})")
 
     def of_float(self, scope, depth):
