@@ -73,7 +73,7 @@ arrow::Status FromDuckDb(const std::exception& error, const std::string& what) {
 }
 
 StopCondition StopOf(duckdb::ClientContext& context) {
-  StopCondition stop;
+  StopCondition stop = {.token = StatementState::Of(context).stop().token};
   stop.poll = [&context] { return context.IsInterrupted(); };
   return stop;
 }

@@ -27,8 +27,8 @@
 namespace infino::sql {
 
 Execution::Execution(duckdb::DatabaseInstance& database, duckdb::shared_ptr<StatementState> state,
-                     const StopCondition& stop)
-    : state_(std::move(state)), connection_(database), stop_(stop) {
+                     const StopCondition& stop, StatementThread thread)
+    : state_(std::move(state)), connection_(database), stop_(stop), thread_(thread) {
   context().registered_state->Insert(StatementState::kKey, state_);
   connection_.BeginTransaction();
   duckdb::ClientData::Get(context()).catalog_search_path->Set(
@@ -74,12 +74,15 @@ arrow::Status Execution::Run(
   return result_->HasError() ? FailureOf(result_->GetErrorObject()) : arrow::Status::OK();
 }
 
+/// A thread of DuckDB's own works on what it waits for: if all waited, nobody would. Any other one
+/// leaves the work to them, and is there for whoever wants the statement stopped.
 arrow::Status Execution::Work() {
   constexpr std::chrono::microseconds kFirstPause{20};
-  constexpr std::chrono::microseconds kLongestPause{500};
+  constexpr std::chrono::microseconds kLongestPause{1000};
   std::chrono::microseconds pause = kFirstPause;
   while (true) {
-    const duckdb::PendingExecutionResult state = pending_->ExecuteTask();
+    const duckdb::PendingExecutionResult state =
+        thread_ == StatementThread::kDuckDb ? pending_->ExecuteTask() : pending_->CheckPulse();
     if (pending_->HasError()) return FailureOf(pending_->GetErrorObject());
     if (duckdb::PendingQueryResult::IsResultReady(state)) return arrow::Status::OK();
     const arrow::Status stopped = CheckStop(stop_);
@@ -87,13 +90,14 @@ arrow::Status Execution::Work() {
       connection_.Interrupt();
       return stopped;
     }
-    if (state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
+    if (thread_ == StatementThread::kDuckDb &&
+        state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
       pause = kFirstPause;
       continue;
     }
-    // Another thread works, and DuckDB would have us spin.
+    // DuckDB has nothing to wait on.
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(pause + pause / 2, kLongestPause);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <arrow/result.h>
@@ -14,13 +15,16 @@
 
 namespace infino::sql {
 
+/// Whose thread runs a statement: a caller's, or one of DuckDB's, inside another statement.
+enum class StatementThread : uint8_t { kCaller, kDuckDb };
+
 /// One statement on a DuckDB connection of its own, in a transaction that is never committed: there
 /// is nothing to. What DuckDB throws goes to the caller. Used by one thread.
 class Execution {
  public:
   /// All outlive it.
   Execution(duckdb::DatabaseInstance& database, duckdb::shared_ptr<StatementState> state,
-            const StopCondition& stop);
+            const StopCondition& stop, StatementThread thread);
   ~Execution();
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
@@ -31,8 +35,7 @@ class Execution {
   [[nodiscard]] duckdb::vector<duckdb::unique_ptr<duckdb::SQLStatement>> Parse(
       const std::string& text);
 
-  /// Runs a statement until its result is there: on this thread and DuckDB's own. All tables are of
-  /// one moment.
+  /// Runs a statement until its result is there. All tables are of one moment.
   [[nodiscard]] arrow::Status Run(
       const duckdb::SQLStatement& statement,
       const duckdb::case_insensitive_map_t<duckdb::BoundParameterData>& parameters = {});
@@ -49,6 +52,7 @@ class Execution {
   duckdb::shared_ptr<StatementState> state_;
   duckdb::Connection connection_;
   const StopCondition& stop_;
+  const StatementThread thread_;
   duckdb::unique_ptr<duckdb::PendingQueryResult> pending_;
   duckdb::unique_ptr<duckdb::QueryResult> result_;
 };

@@ -214,9 +214,10 @@ class Finder {
       const duckdb::BoundReferenceExpression reference(columns_[at].type, at);
       conditions.push_back(each->ToExpression(reference));
     }
-    ARROW_ASSIGN_OR_RAISE(const RowSelection rows,
-                          RowScan(*context_.db, state_.parquet_scan(), query_, entries_)
-                              .Select(conditions, columns_));
+    ARROW_ASSIGN_OR_RAISE(
+        const RowSelection rows,
+        RowScan(*context_.db, state_.parquet_scan(), query_, entries_, StatementThread::kDuckDb)
+            .Select(conditions, columns_));
     if (rows.row_count() > fetched_max_) return nullptr;
     return Fetch(rows);
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <arrow/util/thread_pool.h>
+
 #include "duckdb.hpp"
 #include "duckdb/catalog/catalog.hpp"
 #include "duckdb/catalog/catalog_entry/schema_catalog_entry.hpp"
@@ -63,8 +65,10 @@ void Configure(const SqlEngineOptions& options, duckdb::DBConfig& config) {
   config.SetOptionByName("validate_external_file_cache", "NO_VALIDATION");
   config.SetOptionByName("integer_division", true);
   config.SetOptionByName("default_null_order", "NULLS_LAST_ON_ASC_FIRST_ON_DESC");
-  if (options.thread_count > 0)
-    config.SetOptionByName("threads", Value::BIGINT(options.thread_count));
+  // One more than work: the caller only waits.
+  const int threads =
+      options.thread_count > 0 ? options.thread_count : arrow::GetCpuThreadPoolCapacity();
+  config.SetOptionByName("threads", Value::BIGINT(threads + 1));
   if (options.memory_bytes > 0) {
     config.SetOptionByName("memory_limit", std::to_string(options.memory_bytes) + "B");
   }

@@ -124,10 +124,11 @@ class Selected {
 class ScanStatement {
  public:
   ScanStatement(duckdb::DatabaseInstance& database, const duckdb::TableFunction& parquet_scan,
-                const QueryContext& context, std::span<const SuperfileEntry* const> entries)
+                const QueryContext& context, std::span<const SuperfileEntry* const> entries,
+                StatementThread thread)
       : state_(duckdb::make_shared_ptr<StatementState>(*context.environment, tables_, parquet_scan,
                                                        *context.stop)),
-        execution_(database, state_, *context.stop) {
+        execution_(database, state_, *context.stop, thread) {
     auto only =
         std::make_shared<std::unordered_set<const SuperfileEntry*>>(entries.begin(), entries.end());
     // The context outlives the statement, so the snapshot need not be owned.
@@ -230,7 +231,7 @@ void Renumber(Expression& expression, std::vector<size_t>& read) {
 
 arrow::Result<RowSelection> RowScan::Select(const std::string& predicate) const {
   ARROW_ASSIGN_OR_RAISE(auto condition, ParsePredicate(predicate));
-  ScanStatement scan(database_, parquet_scan_, context_, entries_);
+  ScanStatement scan(database_, parquet_scan_, context_, entries_, thread_);
   // The condition is a column, too: so its type is seen.
   duckdb::vector<duckdb::unique_ptr<ParsedExpression>> columns;
   columns.push_back(condition->Copy());
@@ -266,7 +267,7 @@ arrow::Result<RowSelection> RowScan::Select(
   for (const size_t column : read) {
     more.push_back(duckdb::make_uniq<duckdb::ColumnRefExpression>(columns[column].name));
   }
-  ScanStatement scan(database_, parquet_scan_, context_, entries_);
+  ScanStatement scan(database_, parquet_scan_, context_, entries_, thread_);
   ARROW_RETURN_NOT_OK(scan.execution().Run(*Statement(std::move(more), std::move(pushed))));
   duckdb::QueryResult& result = scan.execution().result();
   Selected selected(*context_.snapshot);

@@ -10,6 +10,7 @@
 #include "infino/manifest/manifest.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/row_selection.h"
+#include "infino/sql/execution.h"
 #include "infino/sql/sql_types.h"
 
 namespace infino::sql {
@@ -21,8 +22,13 @@ class RowScan {
   /// All outlive it; `entries` are superfiles of the context's snapshot. Environment, snapshot and
   /// folder are the context's.
   RowScan(duckdb::DatabaseInstance& database, const duckdb::TableFunction& parquet_scan,
-          const QueryContext& context, std::span<const SuperfileEntry* const> entries)
-      : database_(database), parquet_scan_(parquet_scan), context_(context), entries_(entries) {}
+          const QueryContext& context, std::span<const SuperfileEntry* const> entries,
+          StatementThread thread)
+      : database_(database),
+        parquet_scan_(parquet_scan),
+        context_(context),
+        entries_(entries),
+        thread_(thread) {}
 
   /// The rows for which `predicate`, one boolean expression as in a WHERE clause, is true.
   /// kInvalidArgument for anything else, subqueries included.
@@ -39,6 +45,7 @@ class RowScan {
   const duckdb::TableFunction& parquet_scan_;
   const QueryContext& context_;
   const std::span<const SuperfileEntry* const> entries_;
+  const StatementThread thread_;
 };
 
 }  // namespace infino::sql

@@ -124,7 +124,8 @@ class ConditionSelector final : public RowSelector {
   arrow::Result<RowSelection> SelectRows(const QueryContext& context,
                                          const std::string& /*predicate*/,
                                          std::span<const SuperfileEntry* const> entries) override {
-    return RowScan(*context_.db, StatementState::Of(context_).parquet_scan(), context, entries)
+    return RowScan(*context_.db, StatementState::Of(context_).parquet_scan(), context, entries,
+                   StatementThread::kDuckDb)
         .Select(call_.conditions, call_.columns);
   }
 

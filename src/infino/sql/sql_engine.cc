@@ -80,7 +80,8 @@ class DuckDbEngine final : public SqlEngine {
     const auto state = duckdb::make_shared_ptr<StatementState>(
         environment_, source_, database_.parquet_scan, statement.stop);
     try {
-      Execution execution(*database_.database->instance, state, statement.stop);
+      Execution execution(*database_.database->instance, state, statement.stop,
+                          StatementThread::kCaller);
       const auto statements = execution.Parse(statement.text);
       ARROW_RETURN_NOT_OK(CheckIsOneReading(statements));
       ARROW_ASSIGN_OR_RAISE(const auto parameters, ToParameters(statement.parameters));
@@ -96,7 +97,8 @@ class DuckDbEngine final : public SqlEngine {
   arrow::Result<RowSelection> TrySelect(const QueryContext& context, const std::string& predicate,
                                         std::span<const SuperfileEntry* const> entries) {
     try {
-      return RowScan(*database_.database->instance, database_.parquet_scan, context, entries)
+      return RowScan(*database_.database->instance, database_.parquet_scan, context, entries,
+                     StatementThread::kCaller)
           .Select(predicate);
     } catch (const std::exception& error) {
       return FromDuckDb(error, kSql);

@@ -84,6 +84,8 @@ class StatementState final : public duckdb::ClientContextState {
 
   [[nodiscard]] const QueryEnvironment& environment() const { return environment_; }
 
+  [[nodiscard]] const StopCondition& stop() const { return stop_; }
+
   [[nodiscard]] const duckdb::TableFunction& parquet_scan() const { return parquet_scan_; }
 
   /// The catalog entries that were handed to DuckDB, by table name: they live as long as the
