@@ -70,11 +70,10 @@ class MutationStats:
 class Table:
     """One table of a connection. Thread-safe; not picklable: open it where it is used."""
 
-    __slots__ = ("__weakref__", "_native", "_schema")
+    __slots__ = ("__weakref__", "_native")
 
     def __init__(self, native: _infino.Table) -> None:
         self._native = native
-        self._schema: pa.Schema | None = None
 
     @property
     def name(self) -> str:
@@ -82,7 +81,7 @@ class Table:
         return self._native.name
 
     def schema(self) -> pa.Schema:
-        """The declared columns, exactly as they were declared; `_id` is not among them."""
+        """The columns, exactly as they were declared, added or changed; `_id` is not among them."""
         return pa.Schema._import_from_c_capsule(self._native.schema())
 
     def stats(self) -> dict[str, int]:
@@ -109,9 +108,7 @@ class Table:
         self._native.append(self._stream_of(data), progress)
 
     def _stream_of(self, data: Any, *, with_id: bool = False) -> Any:
-        if self._schema is None:
-            self._schema = self.schema()
-        schema = self._schema
+        schema = self.schema()  # Asked each time: another program may have changed it.
         if with_id:
             schema = pa.schema([*schema, pa.field("_id", _HITS.field("_id").type)])
         return stream_capsule(data, schema)

@@ -66,6 +66,9 @@ class EvolvingTable {
     Check();
   }
 
+  /// How many columns SQL was asked for.
+  [[nodiscard]] int sql_column_count() const { return sql_column_count_; }
+
  private:
   void Reopen() {
     connection_ = Connect(folder_).ValueOrDie();
@@ -194,6 +197,24 @@ class EvolvingTable {
       EXPECT_TRUE(rows->column(ordinal++)->Equals(expected)) << "column " << column.name;
       if (column.text) CheckWords(id, column);
     }
+    if (model_.row_count() > 0) CheckSql();
+  }
+
+  /// The same by SQL, for the types that it gives back as they are declared.
+  void CheckSql() {
+    SqlRequest request;
+    for (const auto& [id, column] : model_.columns()) {
+      request.sql += (request.sql.empty() ? "SELECT \"" : ", \"") + column.name + '"';
+    }
+    request.sql += " FROM t ORDER BY _id";
+    INFINO_ASSERT_OK_AND_ASSIGN(const auto rows, connection_->QuerySql(request));
+    int ordinal = 0;
+    for (const auto& [id, column] : model_.columns()) {
+      const auto& values = rows->column(ordinal++);
+      if (!values->type()->Equals(*column.type().type)) continue;
+      ++sql_column_count_;
+      EXPECT_TRUE(values->Equals(arrow::ChunkedArray(model_.Values(id)))) << column.name;
+    }
   }
 
   void CheckWords(int id, const ModelColumn& column) {
@@ -215,6 +236,7 @@ class EvolvingTable {
   std::shared_ptr<Table> table_;
   TableModel model_;
   int all_ = 0;
+  int sql_column_count_ = 0;
   std::string last_;
 };
 
@@ -227,6 +249,7 @@ TEST(EvolutionTest, RowsOfAllSchemasAreReadThroughTheNewestOne) {
       table.Step();
       if (HasFailure()) return;
     }
+    EXPECT_GT(table.sql_column_count(), 100);
   }
 }
 

@@ -312,3 +312,71 @@ def test_vector_tables_get_columns_too():
     with pytest.raises(ValueError, match="vector"):
         t.vector_search("v", matrix[0], 1)
     assert t.count("body", "x") == 61
+
+
+def test_sql_reads_rows_of_all_schemas():  # EVO-1, EVO-3
+    made, t = text_table(["x", "y"])
+    t.append(pa.table({"id": pa.array([5]), "body": pa.array(["x"], pa.large_utf8()),
+                       "p": pa.array([2], pa.int32())}))
+    t.append([{"id": 6}])
+    made.schema("t", {"fields": [{"name": "p", "type": "i64"}]})
+    t.append([{"id": 7, "body": "x", "p": 2**40}])
+
+    def rows(sql):
+        return made.query_sql(sql).to_pylist()
+
+    assert [r["p"] for r in rows("SELECT p FROM t ORDER BY id")] == [None, None, 2, None, 2**40]
+    assert [r["body"] for r in rows("SELECT body FROM t ORDER BY id")] == ["x", "y", "x", None, "x"]
+    assert rows("SELECT id FROM t WHERE p > 1 ORDER BY id") == [{"id": 5}, {"id": 7}]
+    assert rows("SELECT id FROM t WHERE p IS NULL ORDER BY id") == [{"id": 0}, {"id": 1}, {"id": 6}]
+    assert rows("SELECT min(p) a, max(p) b, count(p) c FROM t") == [{"a": 2, "b": 2**40, "c": 2}]
+    assert made.query_sql("SELECT p FROM t").schema.field("p").type == pa.int64()
+    made.schema("t", {"fields": [{"name": "p", "dropped": True}]})
+    made.schema("t", {"fields": [{"name": "p", "type": "utf8"}, {"id": 1, "name": "number"}]})
+    t.append([{"number": 8, "body": "x", "p": "text"}])
+    assert rows("SELECT p FROM t WHERE p IS NOT NULL") == [{"p": "text"}]
+    assert [r["number"] for r in rows("SELECT number FROM t ORDER BY 1")] == [0, 1, 5, 6, 7, 8]
+    found = t.bm25_search("body", "x", 10, projection=["number", "p"], where="p = 'text'")
+    assert found.to_pylist() == [{"number": 8, "p": "text"}]
+
+
+def test_changes_of_rows_follow_the_schema():
+    made, t = text_table(["x a", "x b", "x c"])
+    made.schema("t", {"fields": [{"name": "n", "type": "i32"}]})
+    t.append([{"id": 3, "body": "x", "n": 3}])
+    made.schema("t", {"fields": [{"name": "n", "type": "f64"}]})
+    assert t.delete("n IS NULL AND id = 1").matched == 1
+    assert t.update("id = 3", [{"id": 3, "body": "x", "n": 3.5}]).matched == 1
+    stats = t.upsert([{"id": 0, "body": "x", "n": 0.5, "more": "m"},
+                      {"id": 9, "body": "x", "more": None}], "id")
+    assert (stats.matched, stats.n_not_found) == (1, 1)
+    assert every(t, ["id", "n", "more"]) == [
+        {"id": 0, "n": 0.5, "more": "m"}, {"id": 2, "n": None, "more": None},
+        {"id": 3, "n": 3.5, "more": None}, {"id": 9, "n": None, "more": None}]
+    assert t.upsert([{"id": 50, "body": "x", "n": 3.5}], "id").n_not_found == 1
+    row = t.token_match("body", "x", projection=["_id"]).column("_id")
+    assert [r["more"] for r in t.get(row).to_pylist()] == ["m", None, None, None, None]
+
+
+def test_keys_are_found_in_files_of_narrower_types():
+    made = connection()
+    t = made.create_table("t", pa.schema([("k", pa.uint32()), ("body", pa.large_utf8())]),
+                          IndexSpec().fts("body"))
+    t.append([{"k": 3_000_000_000, "body": "x"}, {"k": 1, "body": "x"}])
+    made.schema("t", {"fields": [{"name": "k", "type": "i64"}]})
+    t.append([{"k": -5, "body": "x"}])
+    stats = t.upsert([{"k": 3_000_000_000, "body": "x"}, {"k": -5, "body": "x"},
+                      {"k": 2, "body": "x"}], "k")
+    assert (stats.matched, stats.n_not_found) == (2, 1)
+    assert sorted(values(t, "k")) == [-5, 1, 2, 3_000_000_000]
+
+
+def test_a_strict_connection_changes_rows_of_known_columns_only():
+    path = folder()
+    text_table(["x"], path)
+    t = infino.connect(path, strict_schema=True).open_table("t")
+    with pytest.raises(ValueError, match="nope"):
+        t.upsert([{"id": 1, "nope": "all"}], "id")
+    with pytest.raises(ValueError, match="nope"):
+        t.update("id = 0", [{"id": 0, "nope": 1}])
+    assert t.schema() == BODY
