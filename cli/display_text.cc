@@ -1,6 +1,5 @@
 #include "cli/display_text.h"
 
-#include <algorithm>
 #include <array>
 #include <clocale>
 #include <cstddef>

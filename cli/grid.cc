@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -87,6 +86,7 @@ arrow::Status PrintGrid(const arrow::Table& table, size_t width) {
         return arrow::Status::OK();
       }));
   FitWidths(widths, width);
+  rules.reserve(widths.size());
   for (const size_t column_width : widths) rules.emplace_back(column_width, '-');
   ARROW_RETURN_NOT_OK(PrintLine(names, widths, right));
   ARROW_RETURN_NOT_OK(PrintLine(rules, widths, right));

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 
 #include <arrow/status.h>
 #include <fcntl.h>

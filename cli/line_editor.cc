@@ -99,6 +99,7 @@ struct LineEditor::State {
       if (!WaitForInput()) return -1;
       char byte = 0;
       if (read(STDIN_FILENO, &byte, 1) != 1) return 0;
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): it keeps its state in `shift`
       const size_t size = std::mbrtowc(character, &byte, 1, &shift);
       if (size == static_cast<size_t>(-2)) continue;
       if (size == static_cast<size_t>(-1)) *character = L'\uFFFD';
