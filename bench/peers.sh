@@ -12,6 +12,7 @@ make infino --force-reinstall --no-deps build/wheel/infino-*.whl
 make infino numpy==2.4.6
 make reference infino==0.11.0
 make tantivy 'tantivy==0.27.*'
+make duckdb duckdb==2.0.1
 make faiss 'faiss-cpu==1.15.*'
 make hnswlib 'hnswlib==0.8.*'
 make usearch 'usearch==2.26.*'

@@ -92,10 +92,11 @@ void AddInput(CLI::App& subcommand, ChangeArguments& arguments) {
       ->option_text("FORMAT");
 }
 
+using Work = arrow::Status (*)(const ChangeArguments& arguments, const Command& command);
+
 /// Has the subcommand run `work` with its arguments.
-template <typename Work>
-void Finish(CLI::App& subcommand, std::shared_ptr<ChangeArguments> arguments, Command& command,
-            const Work& work) {
+void Finish(CLI::App& subcommand, const std::shared_ptr<ChangeArguments>& arguments,
+            Command& command, Work work) {
   subcommand.callback([arguments, &command, work] {
     command.run = [arguments, &command, work] { return work(*arguments, command); };
   });

@@ -159,6 +159,8 @@ LineEnd LineEditor::Read(const std::string& prompt, std::string& line) {
   state_->prompt = prompt;
   ForgetInterrupt();
   el_resize(state_->editor.get());
+  // Before the prompt is there, so that Ctrl-D right behind it means what it means later.
+  static_cast<void>(el_set(state_->editor.get(), EL_PREP_TERM, 1));
   int size = 0;
   const char* text = el_gets(state_->editor.get(), &size);
   if (Interrupted()) {

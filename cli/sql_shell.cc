@@ -55,7 +55,11 @@ class TypedStatement {
 
 void Report(const arrow::Status& status) {
   static_cast<void>(std::fflush(stdout));
-  if (!status.ok()) Say("error: " + status.message());
+  if (IsError(status, ErrorKind::kCancelled)) {
+    Say("\ncancelled");  // The terminal has shown ^C.
+  } else if (!status.ok()) {
+    Say("error: " + status.message());
+  }
 }
 
 /// Runs statements until one is interrupted; others may fail.

@@ -159,7 +159,7 @@ TEST_F(SqlCommand, ScriptsHaveDotCommands) {
   EXPECT_THAT(outcome.out,
               MatchesRegex("table,rows,superfiles,bytes,version\r\nnotes,3,1,[0-9]+,[0-9]+\r\n"
                            "column,type,nullable,index\r\nid,int64,.*\r\n"
-                           "body,string,.*fts.*\r\nprice,double,.*\r\n"
+                           "body,large_string,.*fts.*\r\nprice,double,.*\r\n"
                            "n\r\n1\r\nn\r\n\"\n.quit\n\"\r\n"));
   EXPECT_THAT(outcome.errors, MatchesRegex("1 row, [0-9.]+ s\n"));
 }

@@ -59,6 +59,26 @@ TEST_F(VectorCommand, FindsTheNearestRows) {
   EXPECT_NEAR(found.Column("v")[2][0].get<double>(), 3.0, 1e-3);
 }
 
+TEST_F(VectorCommand, ReplacesRowsByKeyAndChecksWhatThatLeaves) {
+  MakeTable();
+  const std::string lines = R"({"id":1,"body":"blue plum","v":[)" + Vector("9", "0") + "]}\n" +
+                            R"({"id":7,"body":"blue fig","v":[)" + Vector("8", "0") + "]}\n";
+  const Outcome upserted = Run({"upsert", "$DB", "t", "id", "-", "--input-format", "jsonl"}, lines);
+  ASSERT_EQ(upserted.exit_code, 0) << upserted.errors;
+  EXPECT_THAT(upserted.errors, HasSubstr("replaced 1 rows and added 1"));
+  EXPECT_THAT(Run({"search", "$DB", "t", "body", "blue", "--columns", "id"}).Column("id"),
+              ElementsAre(1, 7));
+  EXPECT_THAT(Run({"search", "$DB", "t", "body", "pear", "--columns", "id"}).out, IsEmpty());
+  const Outcome inspected = Run({"inspect", "$DB", "t"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.errors;
+  EXPECT_EQ(nlohmann::json::parse(inspected.out).at("totals").at("deleted"), 1);
+  // Without SQL in the build, or with a predicate that is none.
+  EXPECT_EQ(Run({"delete", "$DB", "t", "id is what"}).exit_code, 1);
+  EXPECT_EQ(
+      Run({"update", "$DB", "t", "id is what", "-", "--input-format", "jsonl"}, lines).exit_code,
+      1);
+}
+
 TEST_F(VectorCommand, TakesTheQueryFromAFileOrStandardInput) {
   MakeTable();
   Write("query", "[" + Vector("2.9", "0") + "]\n");

@@ -30,6 +30,7 @@
 #include "infino/storage/object_store.h"
 #include "infino/table.h"
 #include "support/builders.h"
+#include "support/faulty_store.h"
 #include "support/matchers.h"
 #include "support/predicate_connection.h"
 #include "support/row_predicates.h"
@@ -339,6 +340,23 @@ TEST(ChangeHistory, HoldsForThreadsThatChangeATableOnDisk) {
   RunThreads(history, 4, 15, TestSeed() + 200);
   EXPECT_EQ(history.change_count(), 60U);
   history.Check();
+}
+
+/// Swaps whose answers are lost, that fail, arrive late or twice: nothing is lost or done twice.
+TEST(ChangeHistory, HoldsWhereSwapsGoUnanswered) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    FaultPlan plan;
+    plan.Set(StoreOp::kPutIfMatch,
+             {.fail_before = 0.1, .lose_answer = 0.2, .delay_put = 0.1, .echo = 0.1});
+    const auto store = std::make_shared<FaultyStore>(MakeMemoryStore(SystemClock()),
+                                                     TestSeed() + seed, FaultPlan());
+    History history(store, 2);
+    store->SetPlan(plan);
+    RunThreads(history, 4, 12, TestSeed() + 300 + seed);
+    store->SetPlan(FaultPlan());
+    static_cast<void>(store->Settle());
+    ASSERT_NO_FATAL_FAILURE(history.Check()) << "seed " << TestSeed() + seed;
+  }
 }
 
 }  // namespace

@@ -242,34 +242,6 @@ def test_a_condition_may_be_any_expression(searched):
         agree(searched.found(sql), search.answer(passing), condition)
 
 
-def test_any_of_a_list_is_a_condition_on_the_row(searched):
-    search = searches(searched, "red", searched.matrix[3])[2]
-    found = searched.found(f"SELECT k, score FROM {search.call} WHERE k = ANY([1, 50, 100])")
-    agree(sorted(found), sorted(search.answer({1, 50, 100})), "any")
-
-
-@pytest.mark.parametrize("batch", range(4))
-def test_random_conditions_give_what_brute_force_gives(batch):
-    seed = SEED * 10 + batch
-    print(f"INFINO_TEST_SEED={SEED}")
-    generator = random.Random(seed)
-    searched = Searched(seed % 10_000, count=150)
-    scope = Scope([Column(name, kind) for name, kind in KIND.items()], ["k"])
-    for _ in range(12):
-        kinds = searches(searched, generator.choice(QUERIES),
-                         searched.matrix[generator.randrange(150)])
-        for search in generator.sample(kinds, 3):
-            condition = Statements(generator).condition(scope)
-            form = generator.choice(BEFORE)
-            try:
-                passing = searched.passing(condition)
-            except duckdb.Error:
-                continue
-            sql = form.format(s=search.call, c=f"({condition})")
-            found = searched.found(sql)
-            agree(sorted(found), sorted(search.answer(passing)), (seed, sql))
-
-
 def test_the_searched_rows_are_shown_by_explain(searched):
     search = searches(searched, "red", searched.matrix[3])[0]
     plan = lambda sql: searched.made.query_sql("EXPLAIN " + sql).column(1).to_pylist()[0]

@@ -39,6 +39,10 @@ ErrorKind KindOf(duckdb::ExceptionType type) {
 std::string MessageOf(const duckdb::ErrorData& error) {
   std::string message = error.RawMessage();
   message = message.substr(0, message.find("\n\nStack Trace:"));
+  if (error.Type() == duckdb::ExceptionType::OUT_OF_MEMORY) {
+    return message.substr(0, message.find("\n\nPossible solutions")) +
+           "; ask for less, or connect with a larger memory budget";
+  }
   const size_t extension = message.find(" is not in the catalog, but it exists in the ");
   if (extension != std::string::npos) {
     return message.substr(0, extension) +

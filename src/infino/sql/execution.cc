@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <string>
 #include <thread>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "duckdb.hpp"
 #include "duckdb/catalog/catalog_search_path.hpp"
+#include "duckdb/common/error_data.hpp"
 #include "duckdb/main/client_context.hpp"
 #include "duckdb/main/client_data.hpp"
 #include "duckdb/main/pending_query_result.hpp"
@@ -18,6 +20,7 @@
 #include "infino/error.h"
 #include "infino/options.h"
 #include "infino/sql/duckdb_status.h"
+#include "infino/sql/reserved_by.h"
 #include "infino/sql/statement_state.h"
 #include "infino/sql/table_catalog.h"
 
@@ -32,11 +35,23 @@ Execution::Execution(duckdb::DatabaseInstance& database, duckdb::shared_ptr<Stat
       duckdb::CatalogSearchEntry(kDatabase, kSchema), duckdb::CatalogSetPathType::SET_SCHEMA);
 }
 
+/// Ends what DuckDB's threads still do before the state that they use goes.
 Execution::~Execution() {
-  // The plan refers to what the state has pinned.
   result_.reset();
   pending_.reset();
-  context().registered_state->Remove(StatementState::kKey);
+}
+
+duckdb::vector<duckdb::unique_ptr<duckdb::SQLStatement>> Execution::Parse(const std::string& text) {
+  try {
+    return connection_.ExtractStatements(text);
+  } catch (const std::exception& error) {
+    const std::string quoted = QuoteBy(text);
+    const duckdb::ExceptionType type = duckdb::ErrorData(error).Type();
+    const bool is_syntax =
+        type == duckdb::ExceptionType::PARSER || type == duckdb::ExceptionType::SYNTAX;
+    if (!is_syntax || quoted == text) throw;
+    return connection_.ExtractStatements(quoted);
+  }
 }
 
 arrow::Status Execution::Run(

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <string>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -29,9 +29,7 @@ class Execution {
 
   /// The statements of a text.
   [[nodiscard]] duckdb::vector<duckdb::unique_ptr<duckdb::SQLStatement>> Parse(
-      const std::string& text) {
-    return connection_.ExtractStatements(text);
-  }
+      const std::string& text);
 
   /// Runs a statement until its result is there: on this thread and DuckDB's own. All tables are of
   /// one moment.

@@ -180,8 +180,8 @@ class Runner {
 
 struct FoundRows final : duckdb::GlobalTableFunctionState {
   ArrowColumns rows;
-  bool is_counted_only = false;  ///< No column is wanted, just how many rows there are.
-  uint64_t left = 0;             ///< Of those.
+  bool counts_only = false;  ///< No column is wanted, just how many rows there are.
+  uint64_t left = 0;         ///< Of those.
 };
 
 /// The columns that the statement wants of the result; the score alone if it wants none.
@@ -199,23 +199,41 @@ std::vector<std::string> ProjectionOf(const SearchCall& call,
   return projection;
 }
 
+/// How many rows a call gives, where that is known without their ids.
+arrow::Result<std::optional<uint64_t>> CountOf(ClientContext& context, const SearchCall& call) {
+  const auto* const match = std::get_if<MatchRequest>(&call.request);
+  if (match == nullptr || !call.conditions.empty()) return std::nullopt;
+  const CountRequest request{
+      .column = match->column, .query = match->query, .mode = match->mode, .stop = StopOf(context)};
+  ARROW_ASSIGN_OR_RAISE(const uint64_t count,
+                        CountMatches(StatementState::Of(context).environment(),
+                                     *call.table.snapshot, call.table.folder, request));
+  return std::optional<uint64_t>(count);
+}
+
 duckdb::unique_ptr<duckdb::GlobalTableFunctionState> Start(ClientContext& context,
                                                            duckdb::TableFunctionInitInput& input) {
   const auto& call = input.bind_data->Cast<SearchCall>();
   auto state = duckdb::make_uniq<FoundRows>();
+  state->counts_only = std::ranges::all_of(
+      input.column_ids, [&](duckdb::column_t column) { return column > call.columns.size(); });
+  if (state->counts_only) {
+    if (const auto count = ValueOrThrow(context, CountOf(context, call))) {
+      state->left = *count;
+      return state;
+    }
+  }
   const auto rows = ValueOrThrow(
       context,
       std::visit(Runner(context, call, ProjectionOf(call, input.column_ids)), call.request));
-  state->is_counted_only = std::ranges::all_of(
-      input.column_ids, [&](duckdb::column_t column) { return column > call.columns.size(); });
   state->left = static_cast<uint64_t>(rows->num_rows());
-  if (!state->is_counted_only) ThrowIfFailed(context, state->rows.Set(context, *rows));
+  if (!state->counts_only) ThrowIfFailed(context, state->rows.Set(context, *rows));
   return state;
 }
 
 void Give(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::DataChunk& chunk) {
   auto& state = input.global_state->Cast<FoundRows>();
-  if (!state.is_counted_only) {
+  if (!state.counts_only) {
     state.rows.Next(context, chunk);
     return;
   }

@@ -136,6 +136,7 @@ arrow::Result<bool> StatementState::AreOfOneMoment() {
 
 void StatementState::Unbind() {
   const std::lock_guard lock(entries_mutex_);
+  for (auto& [name, entry] : entries_) outdated_entries_.push_back(std::move(entry));
   entries_.clear();
 }
 

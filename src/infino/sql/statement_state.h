@@ -53,7 +53,8 @@ class StatementState final : public duckdb::ClientContextState {
   /// to; if not, it has to be bound again, to new ones.
   [[nodiscard]] arrow::Result<bool> AreOfOneMoment();
 
-  /// Lets go of what the statement was bound to, keeping the pins.
+  /// Has the statement bound anew, to the pins as they are now. What it was bound to stays until it
+  /// ends: DuckDB's threads may still be reading it.
   void Unbind();
 
   /// The types of the result's columns that are columns of tables; see OriginsOf.
@@ -109,6 +110,7 @@ class StatementState final : public duckdb::ClientContextState {
 
   std::mutex entries_mutex_;
   std::map<std::string, std::shared_ptr<void>> entries_;
+  std::vector<std::shared_ptr<void>> outdated_entries_;  // what tasks may still be reading
 };
 
 }  // namespace infino::sql
