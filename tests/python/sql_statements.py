@@ -9,10 +9,12 @@ GROUPED = ["int", "small", "text", "date", "bool", "decimal", "float", "big", "l
 
 
 class Statements(Expressions):
-    """Random statements. `used` names the constructs that the last one has."""
+    """Random statements. `used` names the constructs that the last one has. `sources` are things
+    to read from beside the tables, with the columns of a table and a `score`."""
 
-    def __init__(self, random, with_parameters=False):
+    def __init__(self, random, with_parameters=False, sources=()):
         super().__init__(random, with_parameters)
+        self.sources = sources
         self.aliases = 0
         self.ctes = {}
         self.used = set()
@@ -48,6 +50,10 @@ class Statements(Expressions):
             self.used.add("derived")
             sql, columns = self.query(depth - 1)
             return f"({sql}) {alias}", self.derived(alias, columns)
+        if self.sources and self.chance(0.5):
+            columns = [Column(f"{alias}.{each}", kind) for each, kind in KIND.items()]
+            columns.append(Column(f"{alias}.score", "real"))
+            return f"{self.random.choice(self.sources)} {alias}", Scope(columns, [f"{alias}.k"])
         if self.chance(0.05):
             self.used.add("series")
             column = Column(f"{alias}.n", "int")
