@@ -80,8 +80,8 @@ class Table {
   /// kCommitUnknown. Columns are matched by name, in any order; a missing nullable column is null;
   /// a mistyped one is kInvalidArgument, and so is a null where the schema forbids it. An unknown
   /// one is added to the table as a nullable column, unless it is of type null or the connection
-  /// has ConnectOptions::strict_schema. Types are converted only where nothing is lost. Memory stays
-  /// within ConnectOptions however long the stream is. A stream without rows commits nothing.
+  /// has ConnectOptions::strict_schema. Types are converted only where nothing is lost. Memory
+  /// stays within ConnectOptions however long the stream is. A stream without rows commits nothing.
   /// kConflict if the schema changed meanwhile and the rows don't fit it any more.
   [[nodiscard]] virtual arrow::Result<AppendResult> Append(
       std::shared_ptr<arrow::RecordBatchReader> rows, const AppendOptions& options = {}) = 0;
