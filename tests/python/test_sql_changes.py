@@ -189,7 +189,7 @@ def test_predicates_say_what_sql_says():
 
 def test_rows_are_deleted_by_their_ids():
     made, table = text_table(["a"] * 5)
-    _id = made.query_sql("SELECT _id FROM t WHERE id = 3").column(0).to_pylist()[0]
+    _id = int(made.query_sql("SELECT _id FROM t WHERE id = 3").column(0).to_pylist()[0])
     assert table.delete(f"_id = {_id}").matched == 1
     assert table.delete(f"_id IN ({_id}, {_id + 1}, 7)").matched == 1
     assert ids(made) == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <string>
 
 #include <arrow/status.h>
@@ -35,6 +36,13 @@ ErrorKind KindOf(duckdb::ExceptionType type) {
   }
 }
 
+/// Whether DuckDB's Parquet reader met what is no Parquet. Blocks of the body have checksums, so it
+/// was led there by the footer.
+bool IsOfDamage(const std::string& message) {
+  return message.find("TProtocolException") != std::string::npos ||
+         message.starts_with("Failed to read file \"infino://");
+}
+
 /// What DuckDB says, without advice that can't be followed here: what it lacks has been taken out.
 std::string MessageOf(const duckdb::ErrorData& error) {
   std::string message = error.RawMessage();
@@ -65,6 +73,10 @@ void ThrowIfFailed(duckdb::ClientContext& context, const arrow::Status& status) 
 }
 
 arrow::Status FromDuckDb(const duckdb::ErrorData& error, const std::string& what) {
+  if (IsOfDamage(error.RawMessage())) {
+    return MakeError(ErrorKind::kCorrupt,
+                     what + ": a superfile's Parquet footer is damaged: " + MessageOf(error));
+  }
   return MakeError(KindOf(error.Type()), what + ": " + MessageOf(error));
 }
 
@@ -73,8 +85,13 @@ arrow::Status FromDuckDb(const std::exception& error, const std::string& what) {
 }
 
 StopCondition StopOf(duckdb::ClientContext& context) {
-  StopCondition stop = {.token = StatementState::Of(context).stop().token};
-  stop.poll = [&context] { return context.IsInterrupted(); };
+  const StatementState& statement = StatementState::Of(context);
+  StopCondition stop = {.token = statement.stop().token};
+  const std::function<bool()>* const poll =
+      statement.IsCaller() && statement.stop().poll ? &statement.stop().poll : nullptr;
+  stop.poll = [&context, poll] {
+    return context.IsInterrupted() || (poll != nullptr && (*poll)());
+  };
   return stop;
 }
 

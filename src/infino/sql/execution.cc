@@ -75,14 +75,17 @@ arrow::Status Execution::Run(
 }
 
 /// A thread of DuckDB's own works on what it waits for: if all waited, nobody would. Any other one
-/// leaves the work to them, and is there for whoever wants the statement stopped.
+/// helps where that leaves it free, time and again, for whoever wants the statement stopped.
 arrow::Status Execution::Work() {
+  const bool works = thread_ == StatementThread::kDuckDb || state_->has_short_steps();
   constexpr std::chrono::microseconds kFirstPause{20};
   constexpr std::chrono::microseconds kLongestPause{1000};
+  constexpr int kYields = 200;
   std::chrono::microseconds pause = kFirstPause;
+  int yields = 0;
   while (true) {
     const duckdb::PendingExecutionResult state =
-        thread_ == StatementThread::kDuckDb ? pending_->ExecuteTask() : pending_->CheckPulse();
+        works ? pending_->ExecuteTask() : pending_->CheckPulse();
     if (pending_->HasError()) return FailureOf(pending_->GetErrorObject());
     if (duckdb::PendingQueryResult::IsResultReady(state)) return arrow::Status::OK();
     const arrow::Status stopped = CheckStop(stop_);
@@ -90,12 +93,16 @@ arrow::Status Execution::Work() {
       connection_.Interrupt();
       return stopped;
     }
-    if (thread_ == StatementThread::kDuckDb &&
-        state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
+    if (works && state == duckdb::PendingExecutionResult::RESULT_NOT_READY) {
       pause = kFirstPause;
       continue;
     }
-    // DuckDB has nothing to wait on.
+    // DuckDB has nothing to wait on, and what is short is over before a sleep would be.
+    if (yields < kYields) {
+      ++yields;
+      std::this_thread::yield();
+      continue;
+    }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause + pause / 2, kLongestPause);
   }

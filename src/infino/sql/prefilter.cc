@@ -23,6 +23,7 @@
 #include "infino/sql/search_functions.h"
 #include "infino/sql/search_join.h"
 #include "infino/sql/statement_state.h"
+#include "infino/sql/table_scan.h"
 
 namespace infino::sql {
 namespace {
@@ -193,6 +194,30 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
   for (auto& child : op.children) Follow(*child, {});
 }
 
+/// Whether all steps of a plan are short: rows of tables and searches, one by one, not combined
+/// with each other or made up.
+bool HasShortSteps(const LogicalOperator& op) {
+  switch (op.type) {
+    case LogicalOperatorType::LOGICAL_GET: {
+      const auto& function = op.Cast<duckdb::LogicalGet>().function;
+      if (!IsSearch(function) && !IsTableScan(function)) return false;
+      break;
+    }
+    case LogicalOperatorType::LOGICAL_PROJECTION:
+    case LogicalOperatorType::LOGICAL_FILTER:
+    case LogicalOperatorType::LOGICAL_LIMIT:
+    case LogicalOperatorType::LOGICAL_ORDER_BY:
+    case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY:
+    case LogicalOperatorType::LOGICAL_DISTINCT:
+    case LogicalOperatorType::LOGICAL_DUMMY_SCAN:
+    case LogicalOperatorType::LOGICAL_EXPRESSION_GET:
+      break;
+    default:
+      return false;
+  }
+  return std::ranges::all_of(op.children, [](const auto& child) { return HasShortSteps(*child); });
+}
+
 }  // namespace
 
 void RegisterSearchRules(duckdb::DatabaseInstance& database) {
@@ -205,6 +230,7 @@ void RegisterSearchRules(duckdb::DatabaseInstance& database) {
     statement->SetOrigins(OriginsOf(*plan));
     Follow(*plan, {});
     RemoveSelfJoins(plan);
+    statement->SetShortSteps(HasShortSteps(*plan));
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));
 }

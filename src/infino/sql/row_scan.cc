@@ -165,6 +165,10 @@ bool AsksMore(const ParsedExpression& expression) {
 
 /// The one expression of a text, or null if it is anything else.
 duckdb::unique_ptr<ParsedExpression> ParseExpression(const std::string& text) {
+  const auto tokens = duckdb::Parser::Tokenize(text);
+  if (std::ranges::any_of(tokens, [&](const auto& token) { return text[token.start] == ';'; })) {
+    return nullptr;
+  }
   duckdb::Parser parser;
   parser.ParseQuery("SELECT " + text + "\n");
   if (parser.statements.size() != 1 ||
@@ -179,8 +183,9 @@ duckdb::unique_ptr<ParsedExpression> ParseExpression(const std::string& text) {
                         node.where_clause == nullptr && node.having == nullptr &&
                         node.qualify == nullptr && node.sample == nullptr &&
                         node.groups.group_expressions.empty() && node.groups.grouping_sets.empty();
-  if (!is_alone || AsksMore(*node.select_list.front())) return nullptr;
-  node.select_list.front()->ClearAlias();
+  if (!is_alone || node.select_list.front()->HasAlias() || AsksMore(*node.select_list.front())) {
+    return nullptr;
+  }
   return std::move(node.select_list.front());
 }
 
@@ -231,14 +236,17 @@ void Renumber(Expression& expression, std::vector<size_t>& read) {
 
 arrow::Result<RowSelection> RowScan::Select(const std::string& predicate) const {
   ARROW_ASSIGN_OR_RAISE(auto condition, ParsePredicate(predicate));
+  if (condition->GetExpressionClass() == duckdb::ExpressionClass::CONSTANT &&
+      condition->Cast<duckdb::ConstantExpression>().value.IsNull()) {
+    return RowSelection();
+  }
   ScanStatement scan(database_, parquet_scan_, context_, entries_, thread_);
   // The condition is a column, too: so its type is seen.
   duckdb::vector<duckdb::unique_ptr<ParsedExpression>> columns;
   columns.push_back(condition->Copy());
   ARROW_RETURN_NOT_OK(scan.execution().Run(*Statement(std::move(columns), std::move(condition))));
   duckdb::QueryResult& result = scan.execution().result();
-  const duckdb::LogicalTypeId type = result.types[2].id();
-  if (type != duckdb::LogicalTypeId::BOOLEAN && type != duckdb::LogicalTypeId::SQLNULL) {
+  if (result.types[2].id() != duckdb::LogicalTypeId::BOOLEAN) {
     return MakeError(ErrorKind::kInvalidArgument,
                      "it must be boolean, not " + result.types[2].ToString());
   }

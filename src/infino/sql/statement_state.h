@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
+#include <pthread.h>
 
 #include "duckdb/function/table_function.hpp"
 #include "duckdb/main/client_context_state.hpp"
@@ -66,6 +68,12 @@ class StatementState final : public duckdb::ClientContextState {
     return origins_;
   }
 
+  /// Whether each step of the plan takes so little that the caller's thread may do some of them and
+  /// still see in time that the statement is to be stopped.
+  void SetShortSteps(bool are_short) { has_short_steps_ = are_short; }
+
+  [[nodiscard]] bool has_short_steps() const { return has_short_steps_; }
+
   /// Why a name was not found; what DuckDB says of it knows nothing of our tables.
   void NoteMissing(const std::string& name, const arrow::Status& why);
   [[nodiscard]] arrow::Status MissingIn(const std::string& message) const;
@@ -86,6 +94,9 @@ class StatementState final : public duckdb::ClientContextState {
 
   [[nodiscard]] const StopCondition& stop() const { return stop_; }
 
+  /// Whether this is the thread that made the state: the one whose poll may be asked.
+  [[nodiscard]] bool IsCaller() const { return pthread_equal(caller_, pthread_self()) != 0; }
+
   [[nodiscard]] const duckdb::TableFunction& parquet_scan() const { return parquet_scan_; }
 
   /// The catalog entries that were handed to DuckDB, by table name: they live as long as the
@@ -101,12 +112,14 @@ class StatementState final : public duckdb::ClientContextState {
   TableSource& source_;
   const duckdb::TableFunction& parquet_scan_;
   const StopCondition stop_;
+  const pthread_t caller_ = pthread_self();
 
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<PinnedTable>> pins_;
   std::vector<std::unique_ptr<PinnedTable>> outdated_;  // what a plan may still refer to
   std::unordered_map<std::string, std::shared_ptr<const SuperfileReader>> files_;
   std::vector<std::shared_ptr<arrow::DataType>> origins_;
+  std::atomic<bool> has_short_steps_ = false;
   std::map<std::string, arrow::Status> missing_;
   arrow::Status failure_;
 

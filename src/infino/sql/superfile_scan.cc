@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "duckdb/optimizer/filter_combiner.hpp"
 #include "duckdb/parser/expression/constant_expression.hpp"
 #include "duckdb/parser/tableref/table_function_ref.hpp"
+#include "infino/error.h"
 #include "infino/index/doc_filter.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/superfile_cache.h"
@@ -166,6 +168,30 @@ class SuperfileReading final : public MultiFileReader {
       }
     }
     return state;
+  }
+
+  /// Opening a file reads its footer, which has no checksum: what does not parse is damaged.
+  duckdb::shared_ptr<duckdb::BaseFileReader> CreateReader(ClientContext& context,
+                                                          duckdb::GlobalTableFunctionState& state,
+                                                          const duckdb::OpenFileInfo& file,
+                                                          duckdb::idx_t item,
+                                                          const MultiFileBindData& bind) override {
+    try {
+      return MultiFileReader::CreateReader(context, state, file, item, bind);
+    } catch (const std::exception& error) {
+      ThrowIfFailed(context, StatementState::Of(context).failure());
+      const duckdb::ErrorData data(error);
+      if (data.Type() == duckdb::ExceptionType::INTERRUPT ||
+          data.Type() == duckdb::ExceptionType::OUT_OF_MEMORY) {
+        throw;
+      }
+      const SuperfileEntry& entry = bind.file_list->Cast<SuperfileList>().entry(item);
+      ThrowIfFailed(context,
+                    MakeError(ErrorKind::kCorrupt,
+                              "open superfile " + entry.id.ToHex() +
+                                  ": its Parquet footer is damaged: " + data.RawMessage()));
+      throw;
+    }
   }
 
   duckdb::ReaderInitializeType InitializeReader(
