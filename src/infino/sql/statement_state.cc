@@ -107,7 +107,7 @@ void StatementState::Preset(PinnedTable table) {
 
 arrow::Result<bool> StatementState::AreOfOneMoment() {
   const std::lock_guard lock(mutex_);
-  if (pins_.size() < 2) return true;
+  if (pins_.size() < 2 || pins_.size() == of_one_moment_) return true;
   bool same = true;
   for (bool moved = true; moved;) {
     moved = false;
@@ -131,6 +131,7 @@ arrow::Result<bool> StatementState::AreOfOneMoment() {
       ++pin;
     }
   }
+  of_one_moment_ = pins_.size();
   return same;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -116,6 +117,7 @@ class StatementState final : public duckdb::ClientContextState {
 
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<PinnedTable>> pins_;
+  size_t of_one_moment_ = 0;  // how many pins are, when that was last looked at
   std::vector<std::unique_ptr<PinnedTable>> outdated_;  // what a plan may still refer to
   std::unordered_map<std::string, std::shared_ptr<const SuperfileReader>> files_;
   std::vector<std::shared_ptr<arrow::DataType>> origins_;
