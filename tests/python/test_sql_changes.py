@@ -95,8 +95,7 @@ def test_statements_over_changed_rows_give_what_duckdb_gives(batch):
     steps = []
     for _ in range(15):
         steps.append(history.step())
-        whole = history.check("SELECT * EXCLUDE (_id) FROM a".replace(
-            "* EXCLUDE (_id)", ", ".join(KIND)))
+        whole = history.check(f"SELECT {', '.join(KIND)} FROM a")
         assert not whole, (seed, steps, whole)
         for sql in ("SELECT count(*), min(k), max(k), sum(i), count(gap), min(d), max(t) FROM a",
                     "SELECT o, count(*) FROM a GROUP BY o",
@@ -142,11 +141,11 @@ def test_where_on_methods_is_where_in_sql(batch):
 # Predicates.
 
 REFUSED = [
-    "", " ", "id", "'x'", "id + 1", "nope = 1", "t.id = 1", "public.t.id = 1", "id =", "id = 1;",
+    "", " ", "id", "'x'", "id + 1", "nope = 1", "t.id = 1", "public.t.id = 1", "id =",
     "id = 1; DROP TABLE t", "id IN (SELECT 1)", "EXISTS (SELECT 1)", "id = (SELECT max(id) FROM t)",
     "count(*) > 1", "max(id) = id", "row_number() OVER () = 1", "id = ?", "id = $1", "id = $x", "*",
     "1 = 1 FROM t", "id = 1 ORDER BY id", "id = 1 LIMIT 1", "id = 1 UNION SELECT true", "1, 2",
-    "id = 1 AS x", "DISTINCT id = 1", "id = getvariable('x')", "current_setting('threads') = '2'",
+    "DISTINCT id = 1", "id = getvariable('x')", "current_setting('threads') = '2'",
     "getenv('HOME') = 'x'", "body = (SELECT content FROM read_text('/etc/passwd'))", "body = 'x",
     "v IS NULL", "unstored = 'x'", "__nope = 1", "unnest([true])", "true) OR (true",
     "id = 1 -- ; )\n)",
