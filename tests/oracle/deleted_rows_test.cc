@@ -204,13 +204,19 @@ TEST_P(DeletedRows, WithoutAPredicateThatIsOneNothingHappens) {
   EXPECT_EQ(table_->Stats()->version, version);
 }
 
-TEST(Conditions, NeedSomethingThatEvaluatesThem) {
+TEST(Conditions, AreSqlOnAnyConnection) {
   const auto connection = Connect("memory://").ValueOrDie();
   const auto table = connection->CreateTable("docs", RowTextSchema(), TextIndex()).ValueOrDie();
-  const auto found = table->Search({.column = "text", .query = "x", .where = "row < 1"});
-  EXPECT_THAT(found, IsError(ErrorKind::kInvalidArgument));
-  EXPECT_THAT(found.status().message(), HasSubstr("no SQL"));
-  EXPECT_THAT(table->Delete("row < 1"), IsError(ErrorKind::kInvalidArgument));
+  MustSucceed(table->Append(ReaderOf(std::vector<NullableText>{"x", "x y", "y"})).status());
+  const auto found = table->Search({.column = "text", .query = "x", .where = "row % 2 = 1"});
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ((*found)->num_rows(), 1);
+  const auto wrong = table->Search({.column = "text", .query = "x", .where = "rows < 1"});
+  EXPECT_THAT(wrong, IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(wrong.status().message(), HasSubstr("rows"));
+  const auto deleted = table->Delete("row < 1 OR text = 'y'");
+  ASSERT_THAT(deleted, IsOk());
+  EXPECT_EQ(deleted->matched, 2U);
 }
 
 /// The rows that are nearest to a query among those that pass, by the textbook.
