@@ -18,6 +18,7 @@
 
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
+#include "infino/common/type_families.h"
 #include "infino/superfile/superfile_summary.h"
 
 namespace infino {
@@ -33,11 +34,6 @@ const arrow::DataType& ValueTypeOf(const arrow::DataType& type) {
 bool IsFixedWidth(arrow::Type::type id) {
   if (arrow::is_integer(id) || arrow::is_date(id) || arrow::is_time(id)) return true;
   return id == arrow::Type::TIMESTAMP || id == arrow::Type::DURATION;
-}
-
-bool IsText(arrow::Type::type id) {
-  return id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING ||
-         id == arrow::Type::STRING_VIEW;
 }
 
 template <typename ArrayType>

@@ -25,6 +25,7 @@
 #include <arrow/util/bitmap_ops.h>
 
 #include "infino/commit/list_places.h"
+#include "infino/common/type_families.h"
 #include "infino/error.h"
 
 namespace infino {
@@ -50,16 +51,6 @@ arrow::Status ValueLost(const arrow::DataType& from, const arrow::DataType& to,
 
 arrow::Status NullInside(const std::string& column) {
   return Invalid("column '" + column + "' is declared not null but the batch carries a null in it");
-}
-
-bool IsText(arrow::Type::type id) {
-  return id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING ||
-         id == arrow::Type::STRING_VIEW;
-}
-
-bool IsBytes(arrow::Type::type id) {
-  return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
-         id == arrow::Type::BINARY_VIEW;
 }
 
 bool IsDate(arrow::Type::type id) {

@@ -13,6 +13,7 @@
 #include <arrow/util/checked_cast.h>
 #include <arrow/util/utf8.h>
 
+#include "infino/common/type_families.h"
 #include "infino/error.h"
 #include "infino/index/text/analyzer.h"
 #include "infino/index/vector/vector_column.h"
@@ -90,8 +91,7 @@ std::string ProblemOf(const arrow::DataType& type, int depth) {
 
 std::string ProblemOfTextIndex(const TableColumn& column) {
   const arrow::Type::type type = column.field->type()->id();
-  if (type != arrow::Type::STRING && type != arrow::Type::LARGE_STRING &&
-      type != arrow::Type::STRING_VIEW) {
+  if (!IsText(type)) {
     return "a text index needs a column of type large_utf8, utf8 or string_view; this one is " +
            column.field->type()->ToString();
   }

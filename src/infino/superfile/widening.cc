@@ -23,6 +23,7 @@
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/checked_cast.h>
 
+#include "infino/common/type_families.h"
 #include "infino/error.h"
 
 namespace infino {
@@ -33,16 +34,6 @@ using ArrayPtr = std::shared_ptr<arrow::Array>;
 
 /// Integers of at most so many bits have all of their values among those of float64.
 constexpr int kExactIntegerBits = 32;
-
-bool IsText(arrow::Type::type id) {
-  return id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING ||
-         id == arrow::Type::STRING_VIEW;
-}
-
-bool IsBytes(arrow::Type::type id) {
-  return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
-         id == arrow::Type::BINARY_VIEW;
-}
 
 bool IsList(arrow::Type::type id) {
   return id == arrow::Type::LIST || id == arrow::Type::LARGE_LIST;
