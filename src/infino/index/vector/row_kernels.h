@@ -32,7 +32,8 @@ struct RowKernels {
   /// The sum of query[i] * number[i].
   float (*dot)(const float* query, const uint8_t* numbers, size_t dimension);
 
-  /// The sum of (query[i] - scale * number[i])^2.
+  /// The sum of (query[i] - scale * number[i])^2. REQUIRES: `scale` is finite, or what comes out is
+  /// only known not to be.
   float (*squared)(const float* query, const uint8_t* numbers, size_t dimension, float scale);
 };
 
