@@ -9,9 +9,9 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/open_table.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "infino/connection.h"
 #include "infino/table.h"
 
 namespace infino::cli {
@@ -29,8 +29,7 @@ struct AppendArguments {
 arrow::Status RunAppend(const AppendArguments& arguments, const Command& command) {
   ConnectOptions connect = command.connect;
   connect.strict_schema = arguments.strict_schema;
-  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, connect));
-  ARROW_ASSIGN_OR_RAISE(const auto table, connection->OpenTable(arguments.table));
+  ARROW_ASSIGN_OR_RAISE(const auto table, OpenTable(arguments.uri, arguments.table, connect));
   ARROW_ASSIGN_OR_RAISE(const auto schema, table->GetSchema());
   ARROW_ASSIGN_OR_RAISE(OpenedInput input, OpenInput(arguments.source, schema));
   ProgressBar bar("append", input.row_count, !arguments.quiet);
@@ -54,11 +53,7 @@ void AddAppendCommand(CLI::App& app, Command& command) {
   CLI::App* append = app.add_subcommand("append", "Add the rows of a file as one commit");
   append->add_option("uri", arguments->uri, "Folder or URI of the tables")->required();
   append->add_option("table", arguments->table, "Table")->required();
-  append->add_option("file", arguments->source.path, "Parquet, CSV or JSON lines; - for stdin")
-      ->required();
-  append->add_option("--input-format", arguments->source.format, "parquet, csv or jsonl")
-      ->transform(CLI::CheckedTransformer(InputFormatNames(), CLI::ignore_case))
-      ->option_text("FORMAT");
+  AddInputOptions(*append, arguments->source);
   append->add_option("--columns", arguments->source.columns, "Only these columns of the file")
       ->delimiter(',');
   append->add_flag("--strict-schema", arguments->strict_schema,

@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/open_table.h"
 #include "cli/output.h"
-#include "infino/connection.h"
 #include "infino/table.h"
 
 namespace infino::cli {
@@ -25,12 +25,6 @@ struct ChangeArguments {
   bool quiet = false;
 };
 
-arrow::Result<std::shared_ptr<Table>> Open(const ChangeArguments& arguments,
-                                           const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  return connection->OpenTable(arguments.table);
-}
-
 arrow::Result<OpenedInput> OpenRows(const ChangeArguments& arguments, Table& table) {
   ARROW_ASSIGN_OR_RAISE(const auto schema, table.GetSchema());
   return OpenInput(arguments.source, schema);
@@ -43,7 +37,8 @@ void SayWhere(const ChangeArguments& arguments, const std::string& what,
 }
 
 arrow::Status RunDelete(const ChangeArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   ARROW_ASSIGN_OR_RAISE(const ChangeResult result,
                         table->Delete(arguments.predicate, {.stop = StopOnInterrupt()}));
   SayWhere(arguments, "deleted " + std::to_string(result.tombstoned) + " rows", result);
@@ -51,7 +46,8 @@ arrow::Status RunDelete(const ChangeArguments& arguments, const Command& command
 }
 
 arrow::Status RunUpdate(const ChangeArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   ARROW_ASSIGN_OR_RAISE(OpenedInput input, OpenRows(arguments, *table));
   ARROW_ASSIGN_OR_RAISE(
       const ChangeResult result,
@@ -61,7 +57,8 @@ arrow::Status RunUpdate(const ChangeArguments& arguments, const Command& command
 }
 
 arrow::Status RunUpsert(const ChangeArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   ARROW_ASSIGN_OR_RAISE(OpenedInput input, OpenRows(arguments, *table));
   ARROW_ASSIGN_OR_RAISE(
       const ChangeResult result,
@@ -82,14 +79,6 @@ void AddTable(CLI::App& subcommand, ChangeArguments& arguments) {
 void AddPredicate(CLI::App& subcommand, ChangeArguments& arguments) {
   subcommand.add_option("predicate", arguments.predicate, "Which rows: a condition in SQL")
       ->required();
-}
-
-void AddInput(CLI::App& subcommand, ChangeArguments& arguments) {
-  subcommand.add_option("file", arguments.source.path, "Parquet, CSV or JSON lines; - for stdin")
-      ->required();
-  subcommand.add_option("--input-format", arguments.source.format, "parquet, csv or jsonl")
-      ->transform(CLI::CheckedTransformer(InputFormatNames(), CLI::ignore_case))
-      ->option_text("FORMAT");
 }
 
 using Work = arrow::Status (*)(const ChangeArguments& arguments, const Command& command);
@@ -116,7 +105,7 @@ void AddChangeCommands(CLI::App& app, Command& command) {
       app.add_subcommand("update", "Replace the rows that a condition selects by those of a file");
   AddTable(*subcommand, *update);
   AddPredicate(*subcommand, *update);
-  AddInput(*subcommand, *update);
+  AddInputOptions(*subcommand, update->source);
   Finish(*subcommand, update, command, RunUpdate);
 
   auto upsert = std::make_shared<ChangeArguments>();
@@ -124,7 +113,7 @@ void AddChangeCommands(CLI::App& app, Command& command) {
       "upsert", "Replace the rows with the same key by those of a file, and add the others");
   AddTable(*subcommand, *upsert);
   subcommand->add_option("key", upsert->key, "Column that tells rows apart")->required();
-  AddInput(*subcommand, *upsert);
+  AddInputOptions(*subcommand, upsert->source);
   Finish(*subcommand, upsert, command, RunUpsert);
 }
 

@@ -43,12 +43,13 @@ void FitWidths(std::vector<size_t>& widths, size_t row_width) {
   }
 }
 
+/// Prints cells that fit their columns.
 arrow::Status PrintLine(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                         const std::vector<bool>& right) {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line.append(kGap, ' ');
-    line += Padded(OneLine(cells[i], widths[i]), widths[i], right[i]);
+    line += Padded(cells[i], widths[i], right[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return Write(line + "\n");
@@ -87,7 +88,10 @@ arrow::Status PrintGrid(const arrow::Table& table, size_t width) {
       }));
   FitWidths(widths, width);
   rules.reserve(widths.size());
-  for (const size_t column_width : widths) rules.emplace_back(column_width, '-');
+  for (size_t i = 0; i < widths.size(); ++i) {
+    names[i] = OneLine(names[i], widths[i]);
+    rules.emplace_back(widths[i], '-');
+  }
   ARROW_RETURN_NOT_OK(PrintLine(names, widths, right));
   ARROW_RETURN_NOT_OK(PrintLine(rules, widths, right));
   std::vector<std::string> cells(widths.size());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <arrow/array.h>
 #include <arrow/csv/options.h>
 #include <arrow/csv/reader.h>
@@ -235,6 +236,13 @@ const std::vector<std::pair<std::string, InputFormat>>& InputFormatNames() {
       {"csv", InputFormat::kCsv},
       {"jsonl", InputFormat::kJsonLines}};
   return names;
+}
+
+void AddInputOptions(CLI::App& subcommand, InputSource& source) {
+  subcommand.add_option("file", source.path, "Parquet, CSV or JSON lines; - for stdin")->required();
+  subcommand.add_option("--input-format", source.format, "parquet, csv or jsonl")
+      ->transform(CLI::CheckedTransformer(InputFormatNames(), CLI::ignore_case))
+      ->option_text("FORMAT");
 }
 
 }  // namespace infino::cli

@@ -10,6 +10,10 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
+namespace CLI {
+class App;
+}  // namespace CLI
+
 namespace infino::cli {
 
 enum class InputFormat { kAuto, kParquet, kCsv, kJsonLines };
@@ -33,5 +37,8 @@ struct OpenedInput {
 
 /// A file of Parquet, CSV or JSON lines for `--from` and `append`.
 [[nodiscard]] const std::vector<std::pair<std::string, InputFormat>>& InputFormatNames();
+
+/// The options of a subcommand that say where rows come from. `source` outlives the subcommand.
+void AddInputOptions(CLI::App& subcommand, InputSource& source);
 
 }  // namespace infino::cli

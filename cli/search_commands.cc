@@ -10,8 +10,8 @@
 #include <arrow/status.h>
 
 #include "cli/command.h"
+#include "cli/open_table.h"
 #include "cli/output.h"
-#include "infino/connection.h"
 #include "infino/search.h"
 #include "infino/table.h"
 
@@ -32,14 +32,9 @@ struct SearchArguments {
   std::optional<double> b;
 };
 
-arrow::Result<std::shared_ptr<Table>> Open(const SearchArguments& arguments,
-                                           const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  return connection->OpenTable(arguments.table);
-}
-
 arrow::Status RunSearch(const SearchArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   TextSearchRequest request{.column = arguments.column,
                             .query = arguments.query,
                             .k = arguments.k,
@@ -55,7 +50,8 @@ arrow::Status RunSearch(const SearchArguments& arguments, const Command& command
 }
 
 arrow::Status RunCount(const SearchArguments& arguments, const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   ARROW_ASSIGN_OR_RAISE(const uint64_t count, table->Count({.column = arguments.column,
                                                             .query = arguments.query,
                                                             .mode = arguments.mode,

@@ -11,9 +11,9 @@
 #include <arrow/status.h>
 
 #include "cli/command.h"
+#include "cli/open_table.h"
 #include "cli/output.h"
 #include "cli/vector_text.h"
-#include "infino/connection.h"
 #include "infino/search.h"
 #include "infino/table.h"
 
@@ -57,15 +57,10 @@ arrow::Result<std::vector<std::vector<float>>> VectorsOf(const VectorArguments& 
   return arrow::Status::Invalid("the query vector: ", vectors.status().message());
 }
 
-arrow::Result<std::shared_ptr<Table>> Open(const VectorArguments& arguments,
-                                           const Command& command) {
-  ARROW_ASSIGN_OR_RAISE(const auto connection, Connect(arguments.uri, command.connect));
-  return connection->OpenTable(arguments.table);
-}
-
 arrow::Status RunVector(const VectorArguments& arguments, const Command& command) {
   ARROW_ASSIGN_OR_RAISE(std::vector<std::vector<float>> vectors, VectorsOf(arguments));
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   const bool is_batch = vectors.size() > 1;
   const VectorSearchRequest request{.column = arguments.vector_column,
                                     .queries = std::move(vectors),
@@ -85,7 +80,8 @@ arrow::Status RunHybrid(const VectorArguments& arguments, const Command& command
   if (vectors.size() != 1) {
     return arrow::Status::Invalid("hybrid takes one query vector; there are ", vectors.size());
   }
-  ARROW_ASSIGN_OR_RAISE(const auto table, Open(arguments, command));
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        OpenTable(arguments.uri, arguments.table, command.connect));
   HybridSearchRequest request{.text_column = arguments.text_column,
                               .text = arguments.text,
                               .mode = arguments.mode,

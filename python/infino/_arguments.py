@@ -72,9 +72,7 @@ def row_ids(ids: Any) -> bytes:
         return bytes(ids[:, ::-1].tobytes())  # As vector_search_ids gives them.
     kind = pa.decimal128(38, 0)
     try:
-        if isinstance(ids, pa.ChunkedArray):
-            ids = ids.cast(kind).to_pylist()
-        elif isinstance(ids, pa.Array):
+        if isinstance(ids, (pa.ChunkedArray, pa.Array)):
             ids = ids.cast(kind).to_pylist()
         elif isinstance(ids, (str, bytes)):
             raise TypeError("ids are numbers, not text")
