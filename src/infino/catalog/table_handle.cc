@@ -55,7 +55,7 @@ class TableHandle final : public Table {
         {}, [](const Runtime&, const Snapshot& snapshot) -> arrow::Result<TableStats> {
           const ManifestTotals& totals = snapshot.root.totals;
           return TableStats{.version = snapshot.version(),
-                            .rows = static_cast<uint64_t>(totals.row_count - totals.deleted_count),
+                            .rows = static_cast<uint64_t>(totals.live_row_count()),
                             .superfiles = static_cast<uint64_t>(totals.superfile_count),
                             .bytes = static_cast<uint64_t>(totals.size_bytes)};
         });

@@ -224,7 +224,7 @@ arrow::Status AppendBuilder::Match(const std::shared_ptr<arrow::Schema>& input) 
   ARROW_ASSIGN_OR_RAISE(
       RowCoercion coercion,
       RowCoercion::Make(destination_.schema, *input,
-                        destination_.strict_schema ? RowCoercion::UnknownNulls::kRefuse
+                        environment_.strict_schema ? RowCoercion::UnknownNulls::kRefuse
                                                    : RowCoercion::UnknownNulls::kIgnore));
   coercion_ = std::make_shared<const RowCoercion>(std::move(coercion));
   input_schema_ = input;

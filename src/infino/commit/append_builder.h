@@ -29,8 +29,6 @@ struct AppendDestination {
 
   /// Instead of `first_id` the ids of all rows, ascending; as many as there are rows.
   std::shared_ptr<const std::vector<RowId>> ids = nullptr;
-
-  bool strict_schema = false;  ///< Whether unknown columns that hold only nulls are refused, too.
 };
 
 /// The superfiles that the rows of a stream became; those with bytes are still to be staged.

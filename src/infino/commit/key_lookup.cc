@@ -26,6 +26,7 @@
 #include "infino/manifest/declared_stats.h"
 #include "infino/manifest/manifest.h"
 #include "infino/query/id_lookup.h"
+#include "infino/query/opened_files.h"
 #include "infino/query/projection.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
@@ -58,46 +59,33 @@ bool MayHold(const SuperfileEntry& entry, const TableColumn& column, const KeyRa
   return !stats || range.MayOccur(*stats);
 }
 
-/// The rows that were found, gathered by superfile.
-class Matches {
- public:
-  explicit Matches(const TableColumn& column) : column_(column) {}
+/// Found rows, by place of their superfile.
+using DocsOfFiles = std::unordered_map<size_t, std::vector<DocId>>;
 
-  arrow::Status Add(const std::string& key, size_t place, const Hit& hit) {
-    if (!found_.ids.emplace(place, hit.id).second) {
-      return MakeError(ErrorKind::kInvalidArgument, "several rows have the value " +
-                                                        DescribeKey(key, *column_.field->type()) +
-                                                        " in column '" + column_.field->name() +
-                                                        "': which one to replace can't be told");
-    }
-    docs_[hit.file].push_back(hit.doc);
-    return arrow::Status::OK();
+RowSelection Gathered(const DocsOfFiles& docs, std::span<const SuperfileEntry* const> entries) {
+  RowSelection rows;
+  for (const auto& [file, found] : docs) {
+    const SuperfileEntry& entry = *entries[file];
+    rows.Set(entry.id, DocFilter::Of(static_cast<uint32_t>(entry.row_count), found));
   }
+  return rows;
+}
 
-  KeyMatches Finish(std::span<const SuperfileEntry* const> entries) {
-    for (const auto& [file, docs] : docs_) {
-      const SuperfileEntry& entry = *entries[file];
-      found_.rows.Set(entry.id, DocFilter::Of(static_cast<uint32_t>(entry.row_count), docs));
-    }
-    return std::move(found_);
-  }
+arrow::Status SeveralRows(const std::string& key, const arrow::Field& field) {
+  return MakeError(ErrorKind::kInvalidArgument,
+                   "several rows have the value " + DescribeKey(key, *field.type()) +
+                       " in column '" + field.name() + "': which one to replace can't be told");
+}
 
- private:
-  const TableColumn& column_;
-  KeyMatches found_;
-  std::unordered_map<uint32_t, std::vector<DocId>> docs_;
-};
-
-/// The rows of a superfile that are left, as hits in it.
-std::vector<Hit> LiveRowsOf(const SuperfileReader& file, uint32_t place, const DocFilter* live) {
+/// The rows of a superfile that are left, as hits in it; their ids are not looked up.
+std::vector<Hit> LiveRowsOf(const SuperfileEntry& entry, uint32_t place,
+                            const Tombstones& tombstones) {
   std::vector<Hit> hits;
-  const auto add = [&](DocId doc) {
-    hits.push_back({.id = file.IdOf(doc), .score = 0.0F, .file = place, .doc = doc});
-  };
-  if (live != nullptr) {
+  const auto add = [&](DocId doc) { hits.push_back({.id = {}, .file = place, .doc = doc}); };
+  if (const DocFilter* const live = tombstones.LiveRowsOf(entry.id)) {
     live->ForEach(add);
   } else {
-    for (DocId doc = 0; doc < static_cast<uint64_t>(file.row_count()); ++doc) add(doc);
+    for (DocId doc = 0; doc < static_cast<uint64_t>(entry.row_count); ++doc) add(doc);
   }
   return hits;
 }
@@ -118,36 +106,37 @@ arrow::Result<KeyMatches> KeyLookup::Find(const QueryContext& context,
   for (const SuperfileEntry* entry : entries) {
     if (MayHold(*entry, *column_, range)) searched.push_back(entry);
   }
-  ARROW_ASSIGN_OR_RAISE(TombstoneCache::Reads reads, BeginTombstones(context, searched));
-  const QueryEnvironment& environment = *context.environment;
-  ARROW_ASSIGN_OR_RAISE(const auto files,
-                        environment.superfiles->Open(*context.folder, searched, *context.stop,
-                                                     environment.pool.get()));
-  ARROW_ASSIGN_OR_RAISE(const Tombstones tombstones, FinishTombstones(context, std::move(reads)));
+  ARROW_ASSIGN_OR_RAISE(const OpenedFiles opened, OpenFiles(context, searched));
   ARROW_ASSIGN_OR_RAISE(const Projection projection,
                         ResolveProjection(context.snapshot->root.schema,
                                           std::vector<std::string>{column_->field->name()},
                                           /*number_queries=*/false, /*scored=*/false));
-  Matches matches(*column_);
-  for (size_t i = 0; i < files.size(); ++i) {
+  KeyMatches found;
+  DocsOfFiles docs;
+  for (size_t i = 0; i < opened.files.size(); ++i) {
+    const SuperfileReader& file = *opened.files[i];
     const std::vector<Hit> rows =
-        LiveRowsOf(*files[i], static_cast<uint32_t>(i), tombstones.LiveRowsOf(searched[i]->id));
+        LiveRowsOf(*searched[i], static_cast<uint32_t>(i), opened.tombstones);
     for (size_t at = 0; at < rows.size(); at += kRowsAtOnce) {
       const auto some = std::span(rows).subspan(at, std::min(kRowsAtOnce, rows.size() - at));
-      ARROW_ASSIGN_OR_RAISE(const auto values, FetchRows(some, files, projection, context));
+      ARROW_ASSIGN_OR_RAISE(const auto values, FetchRows(some, opened.files, projection, context));
       size_t row = 0;
       for (const auto& chunk : values->column(0)->chunks()) {
         for (const std::optional<std::string>& key : KeysOf(*chunk)) {
-          const Hit& hit = some[row++];
+          const DocId doc = some[row++].doc;
           if (!key) continue;
           const auto place = places_.find(*key);
           if (place == places_.end()) continue;
-          ARROW_RETURN_NOT_OK(matches.Add(*key, place->second, hit));
+          if (!found.ids.emplace(place->second, file.IdOf(doc)).second) {
+            return SeveralRows(*key, *column_->field);
+          }
+          docs[i].push_back(doc);
         }
       }
     }
   }
-  return matches.Finish(searched);
+  found.rows = Gathered(docs, searched);
+  return found;
 }
 
 arrow::Result<KeyMatches> KeyLookup::FindIds(const QueryContext& context,
@@ -157,17 +146,14 @@ arrow::Result<KeyMatches> KeyLookup::FindIds(const QueryContext& context,
   for (const std::string& key : keys_) ids.push_back(IdOfKey(key));
   ARROW_ASSIGN_OR_RAISE(const LocatedRows located, LocateRows(context, ids, entries));
   KeyMatches found;
-  std::unordered_map<uint32_t, std::vector<DocId>> docs;
+  DocsOfFiles docs;
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto row = located.rows.find(ids[i]);
     if (row == located.rows.end()) continue;
     found.ids.emplace(i, ids[i]);
     docs[row->second.file].push_back(row->second.doc);
   }
-  for (const auto& [file, rows] : docs) {
-    const SuperfileEntry& entry = *located.entries[file];
-    found.rows.Set(entry.id, DocFilter::Of(static_cast<uint32_t>(entry.row_count), rows));
-  }
+  found.rows = Gathered(docs, located.entries);
   return found;
 }
 

@@ -80,14 +80,26 @@ Keys DecodedOf(const arrow::Array& array) {
   return keys;
 }
 
+/// The number in up to 8 little-endian bytes.
+uint64_t UnsignedOf(std::string_view bytes) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bits |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+  }
+  return bits;
+}
+
+int64_t SignedOf(std::string_view bytes) {
+  const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
+  return static_cast<int64_t>(UnsignedOf(bytes) << unused) >> unused;
+}
+
 }  // namespace
 
 bool IsKeyType(const arrow::DataType& type) {
   const arrow::Type::type id = ValueTypeOf(type).id();
-  if (id == arrow::Type::BOOL || IsFixedWidth(id) || IsText(id) || arrow::is_decimal(id))
-    return true;
-  return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
-         id == arrow::Type::BINARY_VIEW || id == arrow::Type::FIXED_SIZE_BINARY;
+  return id == arrow::Type::BOOL || IsFixedWidth(id) || IsText(id) || IsBytes(id) ||
+         arrow::is_decimal(id) || id == arrow::Type::FIXED_SIZE_BINARY;
 }
 
 Keys KeysOf(const arrow::Array& values) {
@@ -120,25 +132,17 @@ std::string DescribeKey(const std::string& key, const arrow::DataType& type) {
   if (value_type.id() == arrow::Type::BOOL)
     return key == std::string_view("\1", 1) ? "true" : "false";
   if (arrow::is_integer(value_type.id())) {
-    int64_t number = 0;
-    uint64_t bits = 0;
-    for (size_t i = 0; i < key.size(); ++i) {
-      bits |= uint64_t{static_cast<uint8_t>(key[i])} << (8 * i);
-    }
-    if (arrow::is_unsigned_integer(value_type.id())) return std::to_string(bits);
-    const auto unused = static_cast<unsigned>(64 - 8 * key.size());
-    number = static_cast<int64_t>(bits << unused) >> unused;
-    return std::to_string(number);
+    return arrow::is_unsigned_integer(value_type.id()) ? std::to_string(UnsignedOf(key))
+                                                       : std::to_string(SignedOf(key));
   }
   return "0x" + FormatHex(AsBytes(std::string_view(key).substr(0, kShownMax)));
 }
 
 KeyRange::KeyRange(const std::vector<std::string>& keys, const arrow::DataType& type) {
   const arrow::Type::type id = type.id();
-  if (IsText(id) || id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
-      id == arrow::Type::BINARY_VIEW) {
+  if (IsText(id) || IsBytes(id)) {
     order_ = Order::kBytes;
-    bytes_ = keys;
+    bytes_.assign(keys.begin(), keys.end());
     std::ranges::sort(bytes_);
   } else if (arrow::is_integer(id) || id == arrow::Type::DATE32) {
     // Other times may be in another unit in the file, and so in its statistics.
@@ -149,14 +153,8 @@ KeyRange::KeyRange(const std::vector<std::string>& keys, const arrow::DataType& 
 }
 
 uint64_t KeyRange::NumberOf(const std::string& bytes) const {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    bits |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
-  }
-  if (order_ == Order::kUnsigned) return bits;
-  const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
-  const auto number = static_cast<int64_t>(bits << unused) >> unused;
-  return static_cast<uint64_t>(number) ^ (uint64_t{1} << 63);
+  if (order_ == Order::kUnsigned) return UnsignedOf(bytes);
+  return static_cast<uint64_t>(SignedOf(bytes)) ^ (uint64_t{1} << 63);
 }
 
 bool KeyRange::MayOccur(const ColumnStats& stats) const {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/array.h>
@@ -26,7 +27,7 @@ namespace infino {
 /// Keys of one column in the order of its statistics, to rule superfiles out by.
 class KeyRange {
  public:
-  /// Of values of KeysOf. REQUIRES: IsKeyType(type).
+  /// Of values of KeysOf, which outlive the range. REQUIRES: IsKeyType(type).
   KeyRange(const std::vector<std::string>& keys, const arrow::DataType& type);
 
   /// Whether one of the keys may lie within the bounds. True where nothing is known of the type's
@@ -40,8 +41,8 @@ class KeyRange {
   [[nodiscard]] uint64_t NumberOf(const std::string& bytes) const;
 
   Order order_ = Order::kUnknown;
-  std::vector<std::string> bytes_;  ///< Ascending.
-  std::vector<uint64_t> numbers_;   ///< Ascending.
+  std::vector<std::string_view> bytes_;  ///< Ascending.
+  std::vector<uint64_t> numbers_;        ///< Ascending.
 };
 
 }  // namespace infino

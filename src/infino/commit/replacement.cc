@@ -47,9 +47,8 @@ arrow::Result<CommitOutcome> CommitReplacement(const ChangeContext& context,
                                                Replacement replacement) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, replacement.rows->ToReader());
   const std::shared_ptr<const Snapshot> base = replacement.marked.base();
-  const bool strict_schema = context.environment->strict_schema;
   TableSchema schema = base->root.schema;
-  if (!strict_schema) {
+  if (!context.environment->strict_schema) {
     ARROW_ASSIGN_OR_RAISE(schema, GrowSchema(schema, *reader->schema()));
   }
   ARROW_ASSIGN_OR_RAISE(
@@ -59,8 +58,7 @@ arrow::Result<CommitOutcome> CommitReplacement(const ChangeContext& context,
                        .base = base,
                        .schema = schema,
                        .first_id = {},
-                       .ids = replacement.ids,
-                       .strict_schema = strict_schema},
+                       .ids = replacement.ids},
                       reader.get(), {.progress = nullptr, .stop = *context.stop}));
   INFINO_FAILPOINT("replace.built");
   CommitRequest request = RequestOf(std::move(built), replacement.operation, replacement.started);

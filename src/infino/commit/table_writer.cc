@@ -82,14 +82,11 @@ arrow::Result<AppendResult> QueueingTableWriter::Append(
   if (!environment_.strict_schema) {
     ARROW_ASSIGN_OR_RAISE(schema, GrowSchema(schema, *rows->schema()));
   }
-  ARROW_ASSIGN_OR_RAISE(BuiltAppend built,
-                        BuildSuperfiles(environment_,
-                                        {.folder = folder_,
-                                         .base = snapshot,
-                                         .schema = schema,
-                                         .first_id = first_id,
-                                         .strict_schema = environment_.strict_schema},
-                                        rows.get(), options));
+  ARROW_ASSIGN_OR_RAISE(
+      BuiltAppend built,
+      BuildSuperfiles(environment_,
+                      {.folder = folder_, .base = snapshot, .schema = schema, .first_id = first_id},
+                      rows.get(), options));
   AppendResult result{.rows = built.row_count,
                       .superfiles = built.superfiles.size(),
                       .bytes = 0,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -124,7 +125,7 @@ class RowUpsert {
         arrow::field(std::string(kIdColumn), IdField()->type());
     const arrow::Field& key = column == nullptr ? *id : *column->field;
     ARROW_ASSIGN_OR_RAISE(const auto keys, KeysOfRows(rows_, key));
-    std::unordered_set<std::string> seen;
+    std::unordered_set<std::string_view> seen;
     std::vector<std::string> wanted;
     places_.clear();
     for (const std::optional<std::string>& each : keys) {

@@ -79,6 +79,8 @@ struct ManifestTotals {
   int64_t size_bytes = 0;
   std::vector<TextColumnTotals> texts;
 
+  [[nodiscard]] int64_t live_row_count() const { return row_count - deleted_count; }
+
   friend bool operator==(const ManifestTotals&, const ManifestTotals&) = default;
 };
 

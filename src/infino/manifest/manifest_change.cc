@@ -328,7 +328,7 @@ arrow::Result<NextVersion> Apply(const BaseVersion& base, const ManifestChange& 
                  .operation = change.operation,
                  .commit = stamp.commit,
                  .root = {},
-                 .rows_added = added_totals.row_count - added_totals.deleted_count,
+                 .rows_added = added_totals.live_row_count(),
                  .rows_removed = LiveRows(base.parts, removed) + tombstones.row_count},
                 &root);
   ARROW_RETURN_NOT_OK(FinishRoot(&next));

@@ -19,6 +19,10 @@
 
 namespace infino {
 
+bool MayFind(const SuperfileEntry& entry, const RowSelection* selection) {
+  return selection == nullptr ? entry.live_row_count() > 0 : selection->Find(entry.id) != nullptr;
+}
+
 arrow::Result<RowSelection> SelectByPredicate(const QueryContext& context,
                                               const std::string& predicate,
                                               std::span<const SuperfileEntry* const> entries) {
@@ -29,7 +33,7 @@ arrow::Result<RowSelection> SelectByPredicate(const QueryContext& context,
   }
   std::vector<const SuperfileEntry*> with_rows;
   std::ranges::copy_if(entries, std::back_inserter(with_rows),
-                       [](const SuperfileEntry* entry) { return entry->live_row_count() > 0; });
+                       [](const SuperfileEntry* entry) { return MayFind(*entry, nullptr); });
   return selector->SelectRows(context, predicate, with_rows);
 }
 

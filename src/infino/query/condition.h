@@ -21,6 +21,9 @@ namespace infino {
     const QueryContext& context, const std::optional<TextFilter>& filter, const std::string& where,
     std::span<const SuperfileEntry* const> entries);
 
+/// Whether any row of a superfile may be found: of `selection`, or where that is null, not deleted.
+[[nodiscard]] bool MayFind(const SuperfileEntry& entry, const RowSelection* selection);
+
 /// The rows of `entries` that a predicate selects, as RowSelector has it, with the same failures.
 [[nodiscard]] arrow::Result<RowSelection> SelectByPredicate(
     const QueryContext& context, const std::string& predicate,

@@ -13,8 +13,8 @@
 #include "infino/common/ids.h"
 #include "infino/index/doc_filter.h"
 #include "infino/manifest/manifest.h"
+#include "infino/query/opened_files.h"
 #include "infino/query/query_environment.h"
-#include "infino/query/tombstones.h"
 #include "infino/superfile/superfile_reader.h"
 
 namespace infino {
@@ -43,14 +43,10 @@ arrow::Result<LocatedRows> LocateRows(const QueryContext& context, std::span<con
     located.entries.push_back(entry);
     in_range.push_back(here);
   }
-  ARROW_ASSIGN_OR_RAISE(TombstoneCache::Reads reads, BeginTombstones(context, located.entries));
-  const QueryEnvironment& environment = *context.environment;
-  ARROW_ASSIGN_OR_RAISE(
-      located.files, environment.superfiles->Open(*context.folder, located.entries, *context.stop,
-                                                  environment.pool.get()));
-  ARROW_ASSIGN_OR_RAISE(const Tombstones tombstones, FinishTombstones(context, std::move(reads)));
+  ARROW_ASSIGN_OR_RAISE(OpenedFiles opened, OpenFiles(context, located.entries));
+  located.files = std::move(opened.files);
   for (size_t i = 0; i < located.files.size(); ++i) {
-    const DocFilter* const live = tombstones.LiveRowsOf(located.entries[i]->id);
+    const DocFilter* const live = opened.tombstones.LiveRowsOf(located.entries[i]->id);
     for (const RowId& id : in_range[i]) {
       const std::optional<DocId> doc = located.files[i]->FindId(id);
       if (!doc || (live != nullptr && !live->Passes(*doc))) continue;

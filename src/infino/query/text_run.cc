@@ -22,12 +22,13 @@
 #include "infino/index/text/text_statistics.h"
 #include "infino/index/top_k.h"
 #include "infino/manifest/manifest.h"
+#include "infino/query/condition.h"
+#include "infino/query/opened_files.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/query/search_executor.h"
 #include "infino/query/text_plan.h"
-#include "infino/query/tombstones.h"
 #include "infino/superfile/superfile_reader.h"
 #include "infino/supertable/snapshot.h"
 
@@ -47,11 +48,6 @@ const TextColumnTotals* FindTotals(const Snapshot& snapshot, int32_t field_id) {
   return nullptr;
 }
 
-/// Whether any row of the superfile may be found.
-bool MayFind(const SuperfileEntry& entry, const RowSelection* selection) {
-  return selection == nullptr ? entry.live_row_count() > 0 : selection->Find(entry.id) != nullptr;
-}
-
 }  // namespace
 
 arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& context, TextPlan plan,
@@ -66,7 +62,7 @@ arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& conte
   text::TextSearchOptions own = options;
   if (own.mode == text::TextSearchMode::kRanked) own.floor = &run->floor_;
   own.cache = context.environment->postings.get();
-  ARROW_RETURN_NOT_OK(run->OpenFiles());
+  ARROW_RETURN_NOT_OK(run->Open());
   run->searches_.reserve(run->files_.size());
   for (size_t i = 0; i < run->files_.size(); ++i) {
     const SuperfileReader& file = *run->files_[i];
@@ -85,8 +81,7 @@ arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& conte
   return run;
 }
 
-/// Opens the superfiles and reads their tombstones, in one round.
-arrow::Status TextRun::OpenFiles() {
+arrow::Status TextRun::Open() {
   std::vector<const SuperfileEntry*> with_deleted;
   if (selection_ == nullptr) {
     std::ranges::copy_if(plan_.entries, std::back_inserter(with_deleted),
@@ -94,12 +89,10 @@ arrow::Status TextRun::OpenFiles() {
                            return entry->tombstones.has_value() && entry->live_row_count() > 0;
                          });
   }
-  ARROW_ASSIGN_OR_RAISE(TombstoneCache::Reads reads, BeginTombstones(context_, with_deleted));
-  const QueryEnvironment& environment = *context_.environment;
-  ARROW_ASSIGN_OR_RAISE(
-      files_, environment.superfiles->Open(*context_.folder, plan_.entries, *context_.stop,
-                                           environment.pool.get()));
-  return FinishTombstones(context_, std::move(reads)).Value(&tombstones_);
+  ARROW_ASSIGN_OR_RAISE(OpenedFiles opened, OpenFiles(context_, plan_.entries, with_deleted));
+  files_ = std::move(opened.files);
+  tombstones_ = std::move(opened.tombstones);
+  return arrow::Status::OK();
 }
 
 const DocFilter* TextRun::FilterOf(const SuperfileEntry& entry) const {

@@ -84,7 +84,7 @@ class TextRun {
     bool is_bounded = false;  ///< Whether `bound` is known.
   };
 
-  [[nodiscard]] arrow::Status OpenFiles();
+  [[nodiscard]] arrow::Status Open();
   [[nodiscard]] const DocFilter* FilterOf(const SuperfileEntry& entry) const;
   [[nodiscard]] arrow::Status RunSearches(int64_t work_bytes);
   [[nodiscard]] text::PrefixStatistics MergeExpansions(size_t prefix) const;

@@ -47,8 +47,6 @@ class Tombstones {
     return found == files_.end() ? nullptr : &found->second->live;
   }
 
-  [[nodiscard]] bool empty() const { return files_.empty(); }
-
  private:
   std::unordered_map<SuperfileId, std::shared_ptr<const DeletedRows>, RandomIdHash> files_;
 };

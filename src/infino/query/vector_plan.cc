@@ -20,9 +20,10 @@
 #include "infino/index/vector/vector_index_reader.h"
 #include "infino/index/vector/vector_space.h"
 #include "infino/manifest/manifest.h"
+#include "infino/query/condition.h"
+#include "infino/query/opened_files.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/row_selection.h"
-#include "infino/query/tombstones.h"
 #include "infino/query/vector_run.h"
 #include "infino/search.h"
 #include "infino/superfile/superfile_reader.h"
@@ -67,9 +68,7 @@ std::vector<const SuperfileEntry*> EntriesWithRows(const Snapshot& snapshot,
                                                    const RowSelection* selection) {
   std::vector<const SuperfileEntry*> entries;
   for (const Snapshot::File& file : snapshot.files) {
-    const bool may_find = selection == nullptr ? file.entry->live_row_count() > 0
-                                               : selection->Find(file.entry->id) != nullptr;
-    if (may_find) entries.push_back(file.entry);
+    if (MayFind(*file.entry, selection)) entries.push_back(file.entry);
   }
   return entries;
 }
@@ -111,14 +110,11 @@ arrow::Result<VectorPlan> PlanVectors(const QueryContext& context, const VectorQ
                                               "': the manifest lists no reference points for it");
   }
   plan.space = space->second;
-  TombstoneCache::Reads reads;  // They travel with the open sections.
-  if (selection == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(reads, BeginTombstones(context, entries));
-  }
-  ARROW_ASSIGN_OR_RAISE(
-      plan.files, context.environment->superfiles->Open(*context.folder, entries, *context.stop,
-                                                        context.environment->pool.get()));
-  ARROW_ASSIGN_OR_RAISE(plan.tombstones, FinishTombstones(context, std::move(reads)));
+  // A selection leaves the deleted rows out.
+  const auto with_deleted = std::span(entries).first(selection == nullptr ? entries.size() : 0);
+  ARROW_ASSIGN_OR_RAISE(OpenedFiles opened, OpenFiles(context, entries, with_deleted));
+  plan.files = std::move(opened.files);
+  plan.tombstones = std::move(opened.tombstones);
   plan.searched.reserve(plan.files.size());
   for (size_t i = 0; i < plan.files.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(VectorFile searched,

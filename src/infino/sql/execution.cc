@@ -45,11 +45,12 @@ duckdb::vector<duckdb::unique_ptr<duckdb::SQLStatement>> Execution::Parse(const 
   try {
     return connection_.ExtractStatements(text);
   } catch (const std::exception& error) {
-    const std::string quoted = QuoteBy(text);
     const duckdb::ExceptionType type = duckdb::ErrorData(error).Type();
     const bool is_syntax =
         type == duckdb::ExceptionType::PARSER || type == duckdb::ExceptionType::SYNTAX;
-    if (!is_syntax || quoted == text) throw;
+    if (!is_syntax) throw;
+    const std::string quoted = QuoteBy(text);
+    if (quoted == text) throw;
     return connection_.ExtractStatements(quoted);
   }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -114,18 +115,13 @@ class Finder {
                .snapshot = table_.snapshot.get(),
                .folder = &table_.folder,
                .stop = &stop_} {
-    for (size_t item = 0; item < list_.items().size(); ++item) {
-      entries_.push_back(&list_.entry(item));
-    }
+    entries_ = list_.entries();
     fetched_max_ = std::min(kFetchedMax, list_.live_row_count() / kScannedPerFetched);
   }
 
   /// Null if nothing tells that they are few.
   arrow::Result<std::shared_ptr<arrow::Table>> Find() {
-    if (input_.filters == nullptr || input_.filters->filters.empty() || fetched_max_ == 0 ||
-        table_.only != nullptr) {
-      return nullptr;
-    }
+    if (fetched_max_ == 0) return nullptr;
     for (const duckdb::column_t column : input_.column_ids) {
       if (column >= columns_.size()) return nullptr;
       names_.push_back(columns_[column].name);
@@ -254,11 +250,9 @@ class Finder {
         environment.superfiles->Open(table_.folder, with_rows, stop_, environment.pool.get()));
     std::vector<Hit> hits;
     for (uint32_t file = 0; file < files.size(); ++file) {
-      const DocFilter& passing = *rows.Find(with_rows[file]->id);
-      for (uint32_t doc = 0; doc < passing.row_count(); ++doc) {
-        if (!passing.Passes(doc)) continue;
+      rows.Find(with_rows[file]->id)->ForEach([&](DocId doc) {
         hits.push_back({.id = files[file]->IdOf(doc), .file = file, .doc = doc});
-      }
+      });
     }
     ARROW_ASSIGN_OR_RAISE(const Projection projection, Columns());
     return FetchRows(hits, files, projection, query_);
@@ -288,6 +282,8 @@ bool IsCheck(const TableFilter& filter) {
 
 arrow::Result<std::unique_ptr<FewRows>> FewRows::Find(duckdb::ClientContext& context,
                                                       const duckdb::TableFunctionInitInput& input) {
+  const bool is_whole_table = ScannedFiles(*input.bind_data).table().only == nullptr;
+  if (input.filters == nullptr || input.filters->filters.empty() || !is_whole_table) return nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto rows, Finder(context, input).Find());
   if (rows == nullptr) return nullptr;
   auto few = std::make_unique<FewRows>();
@@ -302,9 +298,9 @@ arrow::Result<std::unique_ptr<FewRows>> FewRows::Find(duckdb::ClientContext& con
     few->checks_.push_back(filter->ToExpression(reference));
   }
   few->output_.assign(input.projection_ids.begin(), input.projection_ids.end());
-  for (size_t i = 0; few->output_.size() < few->types_.size() && input.projection_ids.empty();
-       ++i) {
-    few->output_.push_back(i);
+  if (input.projection_ids.empty()) {
+    few->output_.resize(few->types_.size());
+    std::iota(few->output_.begin(), few->output_.end(), size_t{0});
   }
   return few;
 }

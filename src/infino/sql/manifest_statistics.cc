@@ -1,7 +1,6 @@
 #include "infino/sql/manifest_statistics.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -211,7 +210,7 @@ duckdb::vector<duckdb::PartitionStatistics> PartitionStatisticsOf(
 duckdb::unique_ptr<SuperfileList> Prune(const SuperfileList& list,
                                         const std::vector<SqlColumn>& columns,
                                         const duckdb::TableFilterSet& filters) {
-  std::vector<SuperfileList::Item> kept;
+  std::vector<size_t> kept;
   for (size_t item = 0; item < list.items().size(); ++item) {
     const bool may_pass = std::ranges::all_of(filters.filters, [&](const auto& filter) {
       if (filter.first >= columns.size()) return true;

@@ -1,7 +1,6 @@
 #include "infino/sql/prefilter.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "duckdb/common/enums/join_type.hpp"
@@ -194,6 +193,14 @@ void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
   for (auto& child : op.children) Follow(*child, {});
 }
 
+bool HasSearch(const LogicalOperator& op) {
+  if (op.type == LogicalOperatorType::LOGICAL_GET &&
+      IsSearch(op.Cast<duckdb::LogicalGet>().function)) {
+    return true;
+  }
+  return std::ranges::any_of(op.children, [](const auto& child) { return HasSearch(*child); });
+}
+
 /// Whether all steps of a plan are short: rows of tables and searches, one by one, not combined
 /// with each other or made up.
 bool HasShortSteps(const LogicalOperator& op) {
@@ -228,8 +235,10 @@ void RegisterSearchRules(duckdb::DatabaseInstance& database) {
         input.context.registered_state->Get<StatementState>(StatementState::kKey);
     if (statement == nullptr) return;  // One of the database's own making.
     statement->SetOrigins(OriginsOf(*plan));
-    Follow(*plan, {});
-    RemoveSelfJoins(plan);
+    if (HasSearch(*plan)) {
+      Follow(*plan, {});
+      RemoveSelfJoins(plan);
+    }
     statement->SetShortSteps(HasShortSteps(*plan));
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <unordered_set>

@@ -1,5 +1,6 @@
 #include "infino/sql/search_arguments.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>

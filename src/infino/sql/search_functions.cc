@@ -1,7 +1,6 @@
 #include "infino/sql/search_functions.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -248,7 +247,7 @@ duckdb::unique_ptr<duckdb::NodeStatistics> Estimate(ClientContext& /*context*/,
                                                     const duckdb::FunctionData* data) {
   const auto& call = data->Cast<SearchCall>();
   const ManifestTotals& totals = call.table.snapshot->root.totals;
-  auto rows = static_cast<uint64_t>(totals.row_count - totals.deleted_count);
+  auto rows = static_cast<uint64_t>(totals.live_row_count());
   std::visit(
       [&](const auto& search) {
         if constexpr (requires { search.k; }) rows = std::min(rows, search.k);

@@ -43,15 +43,31 @@ LogicalType ToDecimal(const arrow::DecimalType& type) {
                               static_cast<uint8_t>(type.scale()));
 }
 
+/// DuckDB's decimals have at most 38 digits.
+bool IsRead(const arrow::DataType& type) {
+  constexpr int32_t kDigitsMax = 38;
+  if (arrow::is_decimal(type.id())) {
+    return checked_cast<const arrow::DecimalType&>(type).precision() <= kDigitsMax;
+  }
+  return std::ranges::all_of(type.fields(),
+                             [](const auto& field) { return IsRead(*field->type()); });
+}
+
+/// The name, or where it is taken, with the first number behind it that makes another; case does
+/// not make one. It is taken from then on.
+std::string Untaken(const std::string& name, std::set<std::string>& taken) {
+  std::string untaken = name;
+  for (int number = 1; !taken.insert(duckdb::StringUtil::Lower(untaken)).second; ++number) {
+    untaken = name + "_" + std::to_string(number);
+  }
+  return untaken;
+}
+
 LogicalType ToStruct(const arrow::DataType& type) {
   duckdb::child_list_t<LogicalType> fields;
   std::set<std::string> taken;
   for (const auto& field : type.fields()) {
-    std::string name = field->name();
-    for (int number = 1; !taken.insert(duckdb::StringUtil::Lower(name)).second; ++number) {
-      name = field->name() + "_" + std::to_string(number);
-    }
-    fields.emplace_back(std::move(name), ToLogicalType(*field->type()));
+    fields.emplace_back(Untaken(field->name(), taken), ToLogicalType(*field->type()));
   }
   return LogicalType::STRUCT(std::move(fields));
 }
@@ -239,31 +255,13 @@ std::shared_ptr<arrow::DataType> ToResultType(const arrow::DataType& declared) {
   }
 }
 
-namespace {
-
-/// DuckDB's decimals have at most 38 digits.
-bool IsRead(const arrow::DataType& type) {
-  constexpr int32_t kDigitsMax = 38;
-  if (arrow::is_decimal(type.id())) {
-    return checked_cast<const arrow::DecimalType&>(type).precision() <= kDigitsMax;
-  }
-  return std::ranges::all_of(type.fields(),
-                             [](const auto& field) { return IsRead(*field->type()); });
-}
-
-}  // namespace
-
 std::vector<SqlColumn> SqlColumnsOf(const TableSchema& schema, std::string_view reserved) {
   std::vector<SqlColumn> columns;
   std::set<std::string> taken = {kFileColumn, kRowColumn};
   if (!reserved.empty()) taken.insert(duckdb::StringUtil::Lower(std::string(reserved)));
   const auto add = [&](const std::string& declared, const std::shared_ptr<arrow::DataType>& type,
                        int32_t field_id) {
-    std::string name = declared;
-    for (int number = 1; !taken.insert(duckdb::StringUtil::Lower(name)).second; ++number) {
-      name = declared + "_" + std::to_string(number);
-    }
-    columns.push_back({.name = std::move(name),
+    columns.push_back({.name = Untaken(declared, taken),
                        .type = ToLogicalType(*type),
                        .field_id = field_id,
                        .declared = type});

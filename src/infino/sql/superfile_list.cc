@@ -16,19 +16,26 @@
 namespace infino::sql {
 
 duckdb::shared_ptr<SuperfileList> SuperfileList::All(const PinnedTable& table) {
-  std::vector<Item> items;
+  std::vector<size_t> items;
   const auto& files = table.snapshot->files;
   items.reserve(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].entry->live_row_count() == 0) continue;
     if (table.only != nullptr && !table.only->contains(files[i].entry)) continue;
-    items.push_back({.file = i});
+    items.push_back(i);
   }
   return duckdb::make_shared_ptr<SuperfileList>(table, std::move(items));
 }
 
-SuperfileList::SuperfileList(const PinnedTable& table, std::vector<Item> items)
+SuperfileList::SuperfileList(const PinnedTable& table, std::vector<size_t> items)
     : table_(table), items_(std::move(items)) {}
+
+std::vector<const SuperfileEntry*> SuperfileList::entries() const {
+  std::vector<const SuperfileEntry*> entries;
+  entries.reserve(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) entries.push_back(&entry(i));
+  return entries;
+}
 
 int64_t SuperfileList::live_row_count() const {
   int64_t rows = 0;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "duckdb/common/multi_file/multi_file_list.hpp"
-#include "infino/codec/row_bitmap.h"
 #include "infino/sql/table_source.h"
 
 namespace infino::sql {
@@ -15,23 +14,22 @@ namespace infino::sql {
 /// The superfiles of a table that a scan reads, as DuckDB's list of files. Immutable.
 class SuperfileList final : public duckdb::MultiFileList {
  public:
-  /// One superfile of the list.
-  struct Item {
-    size_t file = 0;  ///< Its place in Snapshot::files.
-  };
-
   /// All superfiles of `table` that have rows left. `table` outlives the list.
   [[nodiscard]] static duckdb::shared_ptr<SuperfileList> All(const PinnedTable& table);
 
-  SuperfileList(const PinnedTable& table, std::vector<Item> items);
+  /// Those of `table` at some places in Snapshot::files.
+  SuperfileList(const PinnedTable& table, std::vector<size_t> items);
 
   [[nodiscard]] const PinnedTable& table() const { return table_; }
 
-  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+  /// Their places in Snapshot::files.
+  [[nodiscard]] const std::vector<size_t>& items() const { return items_; }
 
   [[nodiscard]] const SuperfileEntry& entry(size_t item) const {
-    return *table_.snapshot->files[items_[item].file].entry;
+    return *table_.snapshot->files[items_[item]].entry;
   }
+
+  [[nodiscard]] std::vector<const SuperfileEntry*> entries() const;
 
   /// How many rows are left in them.
   [[nodiscard]] int64_t live_row_count() const;
@@ -51,7 +49,7 @@ class SuperfileList final : public duckdb::MultiFileList {
 
  private:
   const PinnedTable& table_;
-  const std::vector<Item> items_;
+  const std::vector<size_t> items_;
 };
 
 }  // namespace infino::sql

@@ -22,8 +22,8 @@
 #include "duckdb/parser/tableref/table_function_ref.hpp"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
+#include "infino/query/opened_files.h"
 #include "infino/query/query_environment.h"
-#include "infino/query/superfile_cache.h"
 #include "infino/query/tombstones.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/manifest_statistics.h"
@@ -148,22 +148,17 @@ class SuperfileReading final : public MultiFileReader {
       const duckdb::vector<duckdb::ColumnIndex>& /*column_ids*/) override {
     const auto& list = files.Cast<SuperfileList>();
     StatementState& statement = StatementState::Of(context);
-    std::vector<const SuperfileEntry*> entries;
-    for (size_t i = 0; i < list.items().size(); ++i) entries.push_back(&list.entry(i));
-    const QueryEnvironment& environment = statement.environment();
+    const std::vector<const SuperfileEntry*> entries = list.entries();
     const StopCondition stop = StopOf(context);
-    const auto opened = ValueOrThrow(
-        context,
-        environment.superfiles->Open(list.table().folder, entries, stop, environment.pool.get()));
-    const QueryContext query = {.environment = &environment,
+    const QueryContext query = {.environment = &statement.environment(),
                                 .snapshot = list.table().snapshot.get(),
                                 .folder = &list.table().folder,
                                 .stop = &stop};
-    const Tombstones tombstones = ValueOrThrow(context, LoadTombstones(query, entries));
+    const OpenedFiles opened = ValueOrThrow(context, OpenFiles(query, entries));
     auto state = duckdb::make_uniq<ScanState>(list);
-    for (size_t i = 0; i < opened.size(); ++i) {
-      statement.AddFile(SuperfileList::PathOf(*entries[i]), opened[i]);
-      if (auto deleted = tombstones.Find(entries[i]->id)) {
+    for (size_t i = 0; i < opened.files.size(); ++i) {
+      statement.AddFile(SuperfileList::PathOf(*entries[i]), opened.files[i]);
+      if (auto deleted = opened.tombstones.Find(entries[i]->id)) {
         state->live[i] = {deleted, &deleted->live};
       }
     }
@@ -207,7 +202,7 @@ class SuperfileReading final : public MultiFileReader {
     for (duckdb::idx_t i = 0; i < column_ids.size(); ++i) {
       if (column_ids[i].GetPrimaryIndex() != COLUMN_IDENTIFIER_FILE_INDEX) continue;
       data.constant_map.Add(duckdb::MultiFileGlobalIndex(i),
-                            duckdb::Value::UBIGINT(list.items()[item].file));
+                            duckdb::Value::UBIGINT(list.items()[item]));
     }
     const auto& scan = state.multi_file_reader_state->Cast<ScanState>();
     if (scan.live[item] != nullptr) {

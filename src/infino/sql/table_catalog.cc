@@ -67,11 +67,11 @@ class TableEntry final : public duckdb::TableCatalogEntry {
   duckdb::TableStorageInfo GetStorageInfo(ClientContext& /*context*/) override {
     duckdb::TableStorageInfo info;
     const ManifestTotals& totals = table_.snapshot->root.totals;
-    info.cardinality = static_cast<uint64_t>(totals.row_count - totals.deleted_count);
+    info.cardinality = static_cast<uint64_t>(totals.live_row_count());
     return info;
   }
 
-  /// What DuckDB may read beside the declared columns: nothing but "no column at all".
+  /// What DuckDB may read beside the declared columns.
   [[nodiscard]] duckdb::virtual_column_map_t GetVirtualColumns() const override {
     return ScanVirtualColumns();
   }

@@ -1,7 +1,6 @@
 #include "infino/sql/table_scan.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
