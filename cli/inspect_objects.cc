@@ -213,6 +213,8 @@ Json DescribeTotals(const ManifestTotals& totals) {
 }
 
 Json DescribeEntry(const SuperfileEntry& entry) {
+  Json counted = Json::array();
+  for (const SummaryRef& counts : entry.value_counts) counted.push_back(counts.field_id);
   Json texts = Json::array();
   for (const TextColumnSummary& text : entry.texts) {
     texts.push_back({{"field_id", text.field_id},
@@ -230,7 +232,8 @@ Json DescribeEntry(const SuperfileEntry& entry) {
           {"max_id", TextOfRowId(entry.max_id)},
           {"open_section", DescribeRange(entry.open_section)},
           {"commit", entry.commit.ToHex()},
-          {"text_columns", std::move(texts)}};
+          {"text_columns", std::move(texts)},
+          {"counted_columns", std::move(counted)}};
 }
 
 arrow::Result<Json> DescribeObject(const std::string& name,

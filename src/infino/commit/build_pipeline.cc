@@ -28,6 +28,7 @@
 #include "infino/storage/object_store.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/superfile_writer.h"
+#include "infino/superfile/value_counts.h"
 #include "infino/supertable/layout.h"
 
 namespace infino {
@@ -226,13 +227,20 @@ void BuildPipeline::Retain(const BuiltSuperfile& built, AppendedSuperfile* file)
   file->bytes = built.bytes;
   file->file = built.file;
   built_bytes_ += static_cast<uint64_t>(built.summary.size_bytes);
-  // Filters stay here until the commit writes them all into one object. They only save reads, so
-  // an append of very many superfiles does without those that don't fit.
+  // Filters and counts stay here until the commit writes them all into one object. They only save
+  // reads, so an append of very many superfiles does without those that don't fit.
   int64_t filter_bytes = 0;
   for (const TermFilter& filter : built.term_filters) filter_bytes += filter.filter->size();
+  constexpr int64_t kCountBytes = sizeof(ValueCount);
+  for (const ValueCounts& counts : built.value_counts) {
+    for (const ValueCount& value : counts.values) {
+      filter_bytes += kCountBytes + static_cast<int64_t>(value.value.size());
+    }
+  }
   if (filter_bytes_ + filter_bytes > options_.reserve_bytes / 2) return;
   filter_bytes_ += filter_bytes;
   file->superfile.filters = built.term_filters;
+  file->superfile.counts = built.value_counts;
 }
 
 int BuildPipeline::parts_in_memory() const {

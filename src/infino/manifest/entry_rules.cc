@@ -86,11 +86,14 @@ std::string_view FindEntryFault(const SuperfileEntry& entry, int64_t summary_siz
   for (const TextColumnSummary& text : entry.texts) {
     if (const auto fault = FindTextFault(text, entry.row_count); !fault.empty()) return fault;
   }
-  for (const TermFilterRef& filter : entry.term_filters) {
+  for (const SummaryRef& filter : entry.term_filters) {
     if (!IsInside(filter.place, summary_size_bytes)) return "term filter outside its summary";
   }
+  for (const SummaryRef& counts : entry.value_counts) {
+    if (!IsInside(counts.place, summary_size_bytes)) return "value counts outside their summary";
+  }
   if (!HasDistinctFieldIds(entry.columns) || !HasDistinctFieldIds(entry.texts) ||
-      !HasDistinctFieldIds(entry.term_filters)) {
+      !HasDistinctFieldIds(entry.term_filters) || !HasDistinctFieldIds(entry.value_counts)) {
     return "a column is described twice, or by a negative field id";
   }
   return FindTombstonesFault(entry);

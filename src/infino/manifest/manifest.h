@@ -31,15 +31,16 @@ struct TombstonesRef {
   friend bool operator==(const TombstonesRef&, const TombstonesRef&) = default;
 };
 
-/// Where the term filters of one column of one superfile are: in a summary object of the commit
-/// that wrote the superfile; one column's filters of a commit are one range.
-struct TermFilterRef {
+/// Where the term filter, or the value counts, of one column of one superfile are: in a summary
+/// object of the commit that wrote the superfile; one column's filters of a commit are one range,
+/// and its counts another.
+struct SummaryRef {
   int32_t field_id = 0;
   int32_t summary = 0;    ///< Index into ManifestPart::summaries.
-  ByteRange place;        ///< Of this filter's bytes in the summary object.
+  ByteRange place;        ///< Of the bytes in the summary object.
   uint32_t checksum = 0;  ///< crc32c of those bytes.
 
-  friend bool operator==(const TermFilterRef&, const TermFilterRef&) = default;
+  friend bool operator==(const SummaryRef&, const SummaryRef&) = default;
 };
 
 /// One superfile of a version: at most about 600 bytes when encoded.
@@ -55,7 +56,8 @@ struct SuperfileEntry {
   CommitId commit;  ///< That added it.
   std::vector<ColumnStats> columns;
   std::vector<TextColumnSummary> texts;
-  std::vector<TermFilterRef> term_filters;
+  std::vector<SummaryRef> term_filters;
+  std::vector<SummaryRef> value_counts;
   std::optional<TombstonesRef> tombstones;
 
   [[nodiscard]] int64_t live_row_count() const {

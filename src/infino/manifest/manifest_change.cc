@@ -61,21 +61,26 @@ struct AddedPart {
   std::optional<EncodedSummary> summary;
 };
 
-/// The added entries as one part, and the summary object their filters go into.
+/// The added entries as one part, and the summary object their filters and counts go into.
 arrow::Result<AddedPart> MakeAddedPart(const ManifestChange& change, const CommitId& commit) {
-  std::vector<SuperfileFilters> filters;
-  filters.reserve(change.added.size());
+  std::vector<SummarizedSuperfile> superfiles;
+  superfiles.reserve(change.added.size());
   for (const NewSuperfile& file : change.added) {
-    filters.push_back({.superfile = file.entry.id, .filters = file.filters});
+    superfiles.push_back(
+        {.superfile = file.entry.id, .filters = file.filters, .counts = file.counts});
   }
   AddedPart added;
-  ARROW_ASSIGN_OR_RAISE(added.summary, EncodeSummary(commit, filters));
+  ARROW_ASSIGN_OR_RAISE(added.summary, EncodeSummary(commit, superfiles));
   if (added.summary) added.part.summaries.push_back(added.summary->ref);
   for (size_t i = 0; i < change.added.size(); ++i) {
     SuperfileEntry entry = change.added[i].entry;
     entry.commit = commit;
     entry.term_filters.clear();
-    if (added.summary) entry.term_filters = std::move(added.summary->places[i]);
+    entry.value_counts.clear();
+    if (added.summary) {
+      entry.term_filters = std::move(added.summary->places[i].term_filters);
+      entry.value_counts = std::move(added.summary->places[i].value_counts);
+    }
     added.part.entries.push_back(std::move(entry));
   }
   return added;

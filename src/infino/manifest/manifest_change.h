@@ -18,13 +18,16 @@
 #include "infino/manifest/points_codec.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 
-/// A superfile that a change adds. Apply fills in `entry.commit` and `entry.term_filters`.
+/// A superfile that a change adds. Apply fills in `entry.commit`, `entry.term_filters`
+/// and `entry.value_counts`.
 struct NewSuperfile {
   SuperfileEntry entry;
-  std::vector<TermFilter> filters;  ///< At most one a column.
+  std::vector<TermFilter> filters;       ///< At most one a column.
+  std::vector<ValueCounts> counts = {};  ///< At most one a column.
 };
 
 /// The rows of a superfile that are deleted once a change is made: all of them, also those that

@@ -1,5 +1,6 @@
 #include "infino/manifest/part_codec.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -80,7 +81,9 @@ class PartWriter {
     ARROW_RETURN_NOT_OK(AddFile(entry));
     ARROW_RETURN_NOT_OK(AddColumns(entry));
     ARROW_RETURN_NOT_OK(AddTexts(entry));
-    ARROW_RETURN_NOT_OK(AddTermFilters(entry, summary));
+    ARROW_RETURN_NOT_OK(AddSummaryRefs(kPartTermFilters, entry.term_filters));
+    ARROW_RETURN_NOT_OK(AddSummaryRefs(kPartValueCounts, entry.value_counts));
+    ARROW_RETURN_NOT_OK(AddSummary(summary));
     return AddTombstones(entry);
   }
 
@@ -92,13 +95,17 @@ class PartWriter {
 
   [[nodiscard]] static arrow::Result<const ObjectRef*> SummaryOf(
       const SuperfileEntry& entry, std::span<const ObjectRef> summaries) {
-    if (entry.term_filters.empty()) return nullptr;
-    const int32_t ordinal = entry.term_filters.front().summary;
-    for (const TermFilterRef& filter : entry.term_filters) {
-      if (filter.summary != ordinal) return FaultyEntry(entry, "term filters in two summaries");
+    if (entry.term_filters.empty() && entry.value_counts.empty()) return nullptr;
+    const int32_t ordinal =
+        (entry.term_filters.empty() ? entry.value_counts : entry.term_filters).front().summary;
+    for (const auto* refs : {&entry.term_filters, &entry.value_counts}) {
+      if (std::ranges::any_of(*refs,
+                              [&](const SummaryRef& ref) { return ref.summary != ordinal; })) {
+        return FaultyEntry(entry, "it is summarized in two objects");
+      }
     }
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= summaries.size()) {
-      return FaultyEntry(entry, "term filters in an unknown summary");
+      return FaultyEntry(entry, "it is summarized in an unknown object");
     }
     return &summaries[static_cast<size_t>(ordinal)];
   }
@@ -162,16 +169,20 @@ class PartWriter {
     return Status::OK();
   }
 
-  [[nodiscard]] Status AddTermFilters(const SuperfileEntry& entry, const ObjectRef* summary) {
-    StructListWriter list(column<arrow::ArrayBuilder>(kPartTermFilters));
+  [[nodiscard]] Status AddSummaryRefs(PartColumn ordinal, std::span<const SummaryRef> refs) {
+    StructListWriter list(column<arrow::ArrayBuilder>(ordinal));
     ARROW_RETURN_NOT_OK(list.StartRow());
-    for (const TermFilterRef& filter : entry.term_filters) {
+    for (const SummaryRef& ref : refs) {
       ARROW_RETURN_NOT_OK(list.StartItem());
-      ARROW_RETURN_NOT_OK(list.field<arrow::Int32Builder>(0)->Append(filter.field_id));
-      ARROW_RETURN_NOT_OK(list.field<arrow::Int64Builder>(1)->Append(filter.place.offset));
-      ARROW_RETURN_NOT_OK(list.field<arrow::Int64Builder>(2)->Append(filter.place.length));
-      ARROW_RETURN_NOT_OK(list.field<arrow::UInt32Builder>(3)->Append(filter.checksum));
+      ARROW_RETURN_NOT_OK(list.field<arrow::Int32Builder>(0)->Append(ref.field_id));
+      ARROW_RETURN_NOT_OK(list.field<arrow::Int64Builder>(1)->Append(ref.place.offset));
+      ARROW_RETURN_NOT_OK(list.field<arrow::Int64Builder>(2)->Append(ref.place.length));
+      ARROW_RETURN_NOT_OK(list.field<arrow::UInt32Builder>(3)->Append(ref.checksum));
     }
+    return Status::OK();
+  }
+
+  [[nodiscard]] Status AddSummary(const ObjectRef* summary) {
     if (summary == nullptr) {
       ARROW_RETURN_NOT_OK(column<arrow::ArrayBuilder>(kPartSummaryHash)->AppendNull());
       return column<arrow::ArrayBuilder>(kPartSummarySize)->AppendNull();

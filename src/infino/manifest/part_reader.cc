@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <arrow/array/array_base.h>
 #include <arrow/array/array_binary.h>
@@ -51,7 +52,7 @@ class PartReader {
       ARROW_RETURN_NOT_OK(ReadColumns(row, &entry));
       ReadTexts(row, &entry);
       ReadTombstones(row, &entry);
-      ARROW_ASSIGN_OR_RAISE(const int64_t summary_size, ReadTermFilters(row, part, &entry));
+      ARROW_ASSIGN_OR_RAISE(const int64_t summary_size, ReadSummary(row, part, &entry));
       if (const auto fault = FindEntryFault(entry, summary_size); !fault.empty()) {
         return Corrupt(row, fault);
       }
@@ -152,17 +153,17 @@ class PartReader {
     ref.deleted_count = field<arrow::Int64Array>(items, 3).Value(row);
   }
 
-  /// Returns the size of the summary object that the filters lie in.
-  [[nodiscard]] arrow::Result<int64_t> ReadTermFilters(int64_t row, ManifestPart* part,
-                                                       SuperfileEntry* entry) {
+  /// Returns the size of the summary object that filters and counts lie in.
+  [[nodiscard]] arrow::Result<int64_t> ReadSummary(int64_t row, ManifestPart* part,
+                                                   SuperfileEntry* entry) {
     const auto& hashes = column<arrow::FixedSizeBinaryArray>(kPartSummaryHash);
     const auto& sizes = column<arrow::Int64Array>(kPartSummarySize);
-    const auto& list = column<arrow::ListArray>(kPartTermFilters);
-    const bool has_filters = list.value_length(row) > 0;
-    if (hashes.IsValid(row) != has_filters || sizes.IsValid(row) != has_filters) {
-      return Corrupt(row, "term filters without a summary, or a summary without term filters");
+    const bool has_any = column<arrow::ListArray>(kPartTermFilters).value_length(row) > 0 ||
+                         column<arrow::ListArray>(kPartValueCounts).value_length(row) > 0;
+    if (hashes.IsValid(row) != has_any || sizes.IsValid(row) != has_any) {
+      return Corrupt(row, "filters or counts without a summary, or a summary without any");
     }
-    if (!has_filters) return 0;
+    if (!has_any) return 0;
     ObjectRef summary;
     CopyFixed(hashes, row, &summary.hash.bytes);
     summary.size_bytes = sizes.Value(row);
@@ -173,17 +174,24 @@ class PartReader {
     if (part->summaries[static_cast<size_t>(known->second)] != summary) {
       return Corrupt(row, "one summary of two sizes");
     }
+    ReadSummaryRefs(kPartTermFilters, row, known->second, &entry->term_filters);
+    ReadSummaryRefs(kPartValueCounts, row, known->second, &entry->value_counts);
+    return summary.size_bytes;
+  }
+
+  void ReadSummaryRefs(PartColumn ordinal, int64_t row, int32_t summary,
+                       std::vector<SummaryRef>* refs) const {
+    const auto& list = column<arrow::ListArray>(ordinal);
     const auto& items = static_cast<const arrow::StructArray&>(*list.values());
     for (int64_t i = list.value_offset(row); i < list.value_offset(row + 1); ++i) {
-      entry->term_filters.push_back({
+      refs->push_back({
           .field_id = field<arrow::Int32Array>(items, 0).Value(i),
-          .summary = known->second,
+          .summary = summary,
           .place = {.offset = field<arrow::Int64Array>(items, 1).Value(i),
                     .length = field<arrow::Int64Array>(items, 2).Value(i)},
           .checksum = field<arrow::UInt32Array>(items, 3).Value(i),
       });
     }
-    return summary.size_bytes;
   }
 
   const arrow::RecordBatch* batch_;

@@ -29,7 +29,7 @@ std::shared_ptr<arrow::DataType> TextsType() {
                  Required("min_term", arrow::binary()), Required("max_term", arrow::binary())});
 }
 
-std::shared_ptr<arrow::DataType> TermFiltersType() {
+std::shared_ptr<arrow::DataType> SummaryRefsType() {
   return ListOf({Required("field_id", arrow::int32()), Required("offset", arrow::int64()),
                  Required("length", arrow::int64()), Required("crc32c", arrow::uint32())});
 }
@@ -59,7 +59,8 @@ std::shared_ptr<arrow::Schema> PartSchema() {
       Required("commit", id),
       Required("columns", ColumnsType()),
       Required("texts", TextsType()),
-      Required("term_filters", TermFiltersType()),
+      Required("term_filters", SummaryRefsType()),
+      Required("value_counts", SummaryRefsType()),
       arrow::field("summary_hash", hash),
       arrow::field("summary_size", arrow::int64()),
       arrow::field("tombstones", TombstonesType()),

@@ -22,6 +22,7 @@ enum PartColumn : int {
   kPartColumns,
   kPartTexts,
   kPartTermFilters,
+  kPartValueCounts,
   kPartSummaryHash,
   kPartSummarySize,
   kPartTombstones,

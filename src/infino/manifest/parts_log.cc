@@ -52,14 +52,18 @@ void AppendEntries(const ManifestPart& from, ManifestPart* to) {
   for (const ObjectRef& summary : to->summaries) {
     ordinals.emplace(summary.hash, static_cast<int32_t>(ordinals.size()));
   }
-  for (SuperfileEntry entry : from.entries) {
-    for (TermFilterRef& filter : entry.term_filters) {
-      const ObjectRef& summary = from.summaries[static_cast<size_t>(filter.summary)];
+  const auto renumber = [&](std::vector<SummaryRef>* refs) {
+    for (SummaryRef& ref : *refs) {
+      const ObjectRef& summary = from.summaries[static_cast<size_t>(ref.summary)];
       const auto [known, is_new] =
           ordinals.emplace(summary.hash, static_cast<int32_t>(to->summaries.size()));
       if (is_new) to->summaries.push_back(summary);
-      filter.summary = known->second;
+      ref.summary = known->second;
     }
+  };
+  for (SuperfileEntry entry : from.entries) {
+    renumber(&entry.term_filters);
+    renumber(&entry.value_counts);
     to->entries.push_back(std::move(entry));
   }
 }

@@ -29,52 +29,73 @@
 #include "infino/manifest/arrow_object.h"
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/object_names.h"
+#include "infino/manifest/value_counts_codec.h"
 #include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 namespace {
 
-/// One row of a summary object: a filter, and whose it is.
-struct FilterRow {
-  size_t superfile = 0;  ///< Position in the argument of EncodeSummary.
-  const TermFilter* filter = nullptr;
+constexpr const char* kTermFilterKind = "term_filter";
+constexpr const char* kValueCountsKind = "value_counts";
 
-  [[nodiscard]] ByteSpan bytes() const {
-    return {filter->filter->data(), static_cast<size_t>(filter->filter->size())};
-  }
+/// One row of a summary object: a filter or counts, and whose they are.
+struct SummaryRow {
+  size_t superfile = 0;  ///< Position in the argument of EncodeSummary.
+  const char* kind = nullptr;
+  int32_t field_id = 0;
+  std::shared_ptr<arrow::Buffer> data;
+
+  [[nodiscard]] ByteSpan bytes() const { return {data->data(), static_cast<size_t>(data->size())}; }
 };
 
-std::vector<FilterRow> RowsByColumn(std::span<const SuperfileFilters> superfiles) {
-  std::vector<FilterRow> rows;
+/// Filters, then counts, each by column and then by superfile.
+std::vector<SummaryRow> RowsByColumn(std::span<const SummarizedSuperfile> superfiles) {
+  std::vector<SummaryRow> rows;
   for (size_t i = 0; i < superfiles.size(); ++i) {
     for (const TermFilter& filter : superfiles[i].filters) {
-      rows.push_back({.superfile = i, .filter = &filter});
+      rows.push_back({.superfile = i,
+                      .kind = kTermFilterKind,
+                      .field_id = filter.field_id,
+                      .data = filter.filter});
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const FilterRow& a, const FilterRow& b) {
-    return a.filter->field_id < b.filter->field_id;
-  });
+  const auto filter_count = static_cast<std::ptrdiff_t>(rows.size());
+  for (size_t i = 0; i < superfiles.size(); ++i) {
+    for (const ValueCounts& counts : superfiles[i].counts) {
+      rows.push_back({.superfile = i,
+                      .kind = kValueCountsKind,
+                      .field_id = counts.field_id,
+                      .data = EncodeValueCounts(counts)});
+    }
+  }
+  const auto comes_before = [](const SummaryRow& a, const SummaryRow& b) {
+    return a.field_id < b.field_id;
+  };
+  std::stable_sort(rows.begin(), rows.begin() + filter_count, comes_before);
+  std::stable_sort(rows.begin() + filter_count, rows.end(), comes_before);
   return rows;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> WriteStream(
-    const CommitId& commit, std::span<const SuperfileFilters> superfiles,
-    const std::vector<FilterRow>& rows) {
+    const CommitId& commit, std::span<const SummarizedSuperfile> superfiles,
+    const std::vector<SummaryRow>& rows) {
   constexpr int kIdWidth = 16;
-  const auto schema =
-      arrow::schema({arrow::field("field_id", arrow::int32(), false),
-                     arrow::field("superfile", arrow::fixed_size_binary(kIdWidth), false),
-                     arrow::field("term_filter", arrow::large_binary(), false)},
-                    ArrowObjectMetadata(kSummaryKind, commit));
+  const auto schema = arrow::schema(
+      {arrow::field("kind", arrow::utf8(), false), arrow::field("field_id", arrow::int32(), false),
+       arrow::field("superfile", arrow::fixed_size_binary(kIdWidth), false),
+       arrow::field("data", arrow::large_binary(), false)},
+      ArrowObjectMetadata(kSummaryKind, commit));
   ARROW_ASSIGN_OR_RAISE(const auto builder,
                         arrow::RecordBatchBuilder::Make(schema, arrow::default_memory_pool()));
-  for (const FilterRow& row : rows) {
+  for (const SummaryRow& row : rows) {
     const SuperfileId& id = superfiles[row.superfile].superfile;
     const ByteSpan bytes = row.bytes();
-    ARROW_RETURN_NOT_OK(builder->GetFieldAs<arrow::Int32Builder>(0)->Append(row.filter->field_id));
+    ARROW_RETURN_NOT_OK(builder->GetFieldAs<arrow::StringBuilder>(0)->Append(row.kind));
+    ARROW_RETURN_NOT_OK(builder->GetFieldAs<arrow::Int32Builder>(1)->Append(row.field_id));
     ARROW_RETURN_NOT_OK(
-        builder->GetFieldAs<arrow::FixedSizeBinaryBuilder>(1)->Append(id.bytes.data()));
-    ARROW_RETURN_NOT_OK(builder->GetFieldAs<arrow::LargeBinaryBuilder>(2)->Append(
+        builder->GetFieldAs<arrow::FixedSizeBinaryBuilder>(2)->Append(id.bytes.data()));
+    ARROW_RETURN_NOT_OK(builder->GetFieldAs<arrow::LargeBinaryBuilder>(3)->Append(
         bytes.data(), static_cast<int64_t>(bytes.size())));
   }
   ARROW_ASSIGN_OR_RAISE(const auto batch, builder->Flush());
@@ -87,20 +108,20 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> WriteStream(
   return sink->Finish();
 }
 
-/// The filters are the last buffer of the one batch: before them everything else, behind them
+/// The rows' data is the last buffer of the one batch: before them everything else, behind them
 /// padding and the end-of-stream mark.
-int64_t OffsetOfFilters(const arrow::Buffer& bytes, int64_t filters_size) {
+int64_t OffsetOfData(const arrow::Buffer& bytes, int64_t data_size) {
   constexpr int64_t kAlignment = 8;
   constexpr int64_t kEndOfStreamBytes = 8;
-  const int64_t padded = (filters_size + kAlignment - 1) / kAlignment * kAlignment;
+  const int64_t padded = (data_size + kAlignment - 1) / kAlignment * kAlignment;
   return bytes.size() - kEndOfStreamBytes - padded;
 }
 
 }  // namespace
 
 arrow::Result<std::optional<EncodedSummary>> EncodeSummary(
-    const CommitId& commit, std::span<const SuperfileFilters> superfiles) {
-  const std::vector<FilterRow> rows = RowsByColumn(superfiles);
+    const CommitId& commit, std::span<const SummarizedSuperfile> superfiles) {
+  const std::vector<SummaryRow> rows = RowsByColumn(superfiles);
   if (rows.empty()) return std::nullopt;
   EncodedSummary summary;
   auto written = WriteStream(commit, superfiles, rows);
@@ -111,21 +132,23 @@ arrow::Result<std::optional<EncodedSummary>> EncodeSummary(
   summary.ref.name = SummaryName(summary.ref.hash);
   summary.ref.size_bytes = summary.bytes->size();
 
-  int64_t filters_size = 0;
-  for (const FilterRow& row : rows) filters_size += row.filter->filter->size();
-  int64_t offset = OffsetOfFilters(*summary.bytes, filters_size);
+  int64_t data_size = 0;
+  for (const SummaryRow& row : rows) data_size += row.data->size();
+  int64_t offset = OffsetOfData(*summary.bytes, data_size);
   summary.places.resize(superfiles.size());
-  for (const FilterRow& row : rows) {
+  for (const SummaryRow& row : rows) {
     const ByteSpan bytes = row.bytes();
     const ByteSpan placed = all.subspan(static_cast<size_t>(offset), bytes.size());
     if (!std::equal(bytes.begin(), bytes.end(), placed.begin())) {
-      return MakeError(ErrorKind::kInternal, "encode a manifest summary: filters are not last");
+      return MakeError(ErrorKind::kInternal, "encode a manifest summary: the data is not last");
     }
     const auto length = static_cast<int64_t>(bytes.size());
-    summary.places[row.superfile].push_back({.field_id = row.filter->field_id,
-                                             .summary = 0,
-                                             .place = {.offset = offset, .length = length},
-                                             .checksum = Crc32c(bytes)});
+    SummaryPlaces& places = summary.places[row.superfile];
+    auto& refs = row.kind == kTermFilterKind ? places.term_filters : places.value_counts;
+    refs.push_back({.field_id = row.field_id,
+                    .summary = 0,
+                    .place = {.offset = offset, .length = length},
+                    .checksum = Crc32c(bytes)});
     offset += length;
   }
   return summary;

@@ -16,6 +16,7 @@
 namespace infino {
 
 class RowSelector;
+class ValueCountsCache;
 
 /// What a query works with. Shared by all tables of a connection.
 struct QueryEnvironment {
@@ -27,6 +28,8 @@ struct QueryEnvironment {
 
   std::shared_ptr<TombstoneCache> tombstones{};  ///< Null: only where no row is deleted.
   std::shared_ptr<RowSelector> row_selector{};   ///< Null: there is no SQL.
+
+  std::shared_ptr<ValueCountsCache> value_counts{};  ///< Null: counts of values are not used.
 
   /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
   /// once a superfile has been searched before.

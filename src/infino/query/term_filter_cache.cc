@@ -29,7 +29,7 @@ struct Kept {
 int64_t FilterBytes(const Snapshot& snapshot, int32_t field_id) {
   int64_t bytes = 0;
   for (const Snapshot::File& file : snapshot.files) {
-    for (const TermFilterRef& filter : file.entry->term_filters) {
+    for (const SummaryRef& filter : file.entry->term_filters) {
       if (filter.field_id == field_id) bytes += filter.place.length;
     }
   }

@@ -15,6 +15,7 @@
 #include "duckdb/parser/parsed_data/drop_info.hpp"
 #include "duckdb/storage/storage_extension.hpp"
 #include "infino/sql/allowed_functions.h"
+#include "infino/sql/counted_values.h"
 #include "infino/sql/prefilter.h"
 #include "infino/sql/search_functions.h"
 #include "infino/sql/sql_engine.h"
@@ -95,6 +96,7 @@ LockedDatabase OpenLockedDatabase(const SqlEngineOptions& options) {
   DropFunctions(*connection.context);
   connection.Commit();
   RegisterTableScan(*locked.database->instance, locked.parquet_scan);
+  RegisterCountedValues(*locked.database->instance);
   RegisterSearches(*locked.database->instance);
   RegisterSearchRules(*locked.database->instance);
   Execute(connection, std::string("ATTACH '' AS ") + kDatabase + " (TYPE " + kDatabase + ")");

@@ -18,11 +18,13 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_join.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "infino/sql/counted_values.h"
 #include "infino/sql/result_origins.h"
 #include "infino/sql/search_functions.h"
 #include "infino/sql/search_join.h"
 #include "infino/sql/statement_state.h"
 #include "infino/sql/table_scan.h"
+#include "infino/sql/value_counts_rule.h"
 
 namespace infino::sql {
 namespace {
@@ -207,7 +209,7 @@ bool HasShortSteps(const LogicalOperator& op) {
   switch (op.type) {
     case LogicalOperatorType::LOGICAL_GET: {
       const auto& function = op.Cast<duckdb::LogicalGet>().function;
-      if (!IsSearch(function) && !IsTableScan(function)) return false;
+      if (!IsSearch(function) && !IsTableScan(function) && !IsCountedValues(function)) return false;
       break;
     }
     case LogicalOperatorType::LOGICAL_PROJECTION:
@@ -239,6 +241,7 @@ void RegisterSearchRules(duckdb::DatabaseInstance& database) {
       Follow(*plan, {});
       RemoveSelfJoins(plan);
     }
+    UseValueCounts(input.context, *plan);
     statement->SetShortSteps(HasShortSteps(*plan));
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <arrow/array.h>
 #include <arrow/compute/api_vector.h>
@@ -28,6 +29,8 @@
 
 #include "infino/common/bytes.h"
 #include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/value_counter.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 namespace {
@@ -70,7 +73,7 @@ class NullCounter : public ColumnStatsBuilder {
  public:
   explicit NullCounter(int32_t field_id) { stats_.field_id = field_id; }
 
-  arrow::Status Add(const arrow::Array& values) override {
+  arrow::Status AddTimes(const arrow::Array& values, const int64_t* /*times*/) override {
     stats_.null_count += values.ComputeLogicalNullCount();
     return arrow::Status::OK();
   }
@@ -85,11 +88,11 @@ class NullCounter : public ColumnStatsBuilder {
 template <typename Traits>
 class BoundsBuilder final : public NullCounter {
  public:
-  BoundsBuilder(int32_t field_id, const arrow::DataType& type)
-      : NullCounter(field_id), traits_(type) {}
+  BoundsBuilder(int32_t field_id, const arrow::DataType& type, const ValueCountLimits& limits)
+      : NullCounter(field_id), traits_(type), counter_(limits) {}
 
-  arrow::Status Add(const arrow::Array& values) override {
-    ARROW_RETURN_NOT_OK(NullCounter::Add(values));
+  arrow::Status AddTimes(const arrow::Array& values, const int64_t* times) override {
+    ARROW_RETURN_NOT_OK(NullCounter::AddTimes(values, times));
     const auto& array = checked_cast<const typename Traits::ArrayType&>(values);
     for (int64_t i = 0; i < array.length(); ++i) {
       if (array.IsNull(i)) continue;
@@ -103,6 +106,7 @@ class BoundsBuilder final : public NullCounter {
       if (!any_ || value < min_) min_ = Value(value);
       if (!any_ || max_ < value) max_ = Value(value);
       any_ = true;
+      if constexpr (Traits::kIsCounted) counter_.Add(value, times == nullptr ? 1 : times[i]);
     }
     return arrow::Status::OK();
   }
@@ -121,10 +125,41 @@ class BoundsBuilder final : public NullCounter {
     return stats;
   }
 
+  [[nodiscard]] std::optional<ValueCounts> FinishCounts() const override {
+    if constexpr (!Traits::kIsCounted) {
+      return std::nullopt;
+    } else {
+      if (counter_.gave_up()) return std::nullopt;
+      ValueCounts counts{.field_id = stats_.field_id, .values = {}};
+      for (const auto& [value, count] : counter_.counts()) {
+        std::optional<std::string> encoded = traits_.EncodeValue(value);
+        if (!encoded) return std::nullopt;
+        counts.values.push_back({.value = *std::move(encoded), .count = count});
+      }
+      SortAndMerge(&counts.values);
+      return counts;
+    }
+  }
+
  private:
   using Value = typename Traits::Value;
 
+  /// What differs in Arrow may be the same in Parquet.
+  static void SortAndMerge(std::vector<ValueCount>* values) {
+    std::ranges::sort(*values, {}, &ValueCount::value);
+    size_t kept = 0;
+    for (size_t i = 0; i < values->size(); ++i) {
+      if (kept > 0 && (*values)[kept - 1].value == (*values)[i].value) {
+        (*values)[kept - 1].count += (*values)[i].count;
+      } else {
+        std::swap((*values)[kept++], (*values)[i]);
+      }
+    }
+    values->resize(kept);
+  }
+
   Traits traits_;
+  ValueCounter<Value> counter_;
   bool any_ = false;
   Value min_{};
   Value max_{};
@@ -136,6 +171,7 @@ template <typename Array, typename Number, int Width, int64_t Divisor = 1>
 struct IntTraits {
   using ArrayType = Array;
   using Value = Number;
+  static constexpr bool kIsCounted = true;
 
   explicit IntTraits(const arrow::DataType& type) {
     const bool seconds =
@@ -163,6 +199,12 @@ struct IntTraits {
     return StringBound{.bound = EncodeInt(number * multiplier, Width)};
   }
 
+  [[nodiscard]] std::optional<std::string> EncodeValue(Number value) const {
+    std::optional<StringBound> encoded = Encode(value);
+    if (!encoded) return std::nullopt;
+    return std::move(encoded->bound);
+  }
+
   int64_t multiplier = 1;
 };
 
@@ -171,6 +213,7 @@ template <typename Array, typename Number>
 struct FloatTraits {
   using ArrayType = Array;
   using Value = Number;
+  static constexpr bool kIsCounted = false;
 
   explicit FloatTraits(const arrow::DataType& /*type*/) {}
 
@@ -207,6 +250,7 @@ template <typename Array>
 struct DecimalTraits {
   using ArrayType = Array;
   using Value = arrow::Decimal256;
+  static constexpr bool kIsCounted = !std::same_as<Array, arrow::Decimal256Array>;
 
   explicit DecimalTraits(const arrow::DataType& type)
       : precision(checked_cast<const arrow::DecimalType&>(type).precision()) {}
@@ -224,6 +268,10 @@ struct DecimalTraits {
     return StringBound{.bound = EncodeDecimal(value, precision)};
   }
 
+  [[nodiscard]] std::optional<std::string> EncodeValue(const Value& value) const {
+    return EncodeDecimal(value, precision);
+  }
+
   int32_t precision;
 };
 
@@ -231,6 +279,7 @@ template <typename Array, bool IsText>
 struct StringTraits {
   using ArrayType = Array;
   using Value = std::string;
+  static constexpr bool kIsCounted = true;
 
   explicit StringTraits(const arrow::DataType& /*type*/) {}
 
@@ -247,6 +296,10 @@ struct StringTraits {
     if (!bound.exact && bound.bound.empty()) return std::nullopt;
     return bound;
   }
+
+  [[nodiscard]] std::optional<std::string> EncodeValue(const std::string& value) const {
+    return value;
+  }
 };
 
 /// Looks through a dictionary at the values that are used.
@@ -255,19 +308,26 @@ class DictionaryBuilderOfStats final : public ColumnStatsBuilder {
   explicit DictionaryBuilderOfStats(std::unique_ptr<ColumnStatsBuilder> values)
       : values_(std::move(values)) {}
 
-  arrow::Status Add(const arrow::Array& values) override {
+  /// REQUIRES: each value once.
+  arrow::Status AddTimes(const arrow::Array& values, const int64_t* /*times*/) override {
     const auto& array = checked_cast<const arrow::DictionaryArray&>(values);
     null_count_ += array.ComputeLogicalNullCount();
     ARROW_ASSIGN_OR_RAISE(const auto used,
-                          arrow::compute::Unique(arrow::Datum(array.indices()->data())));
-    ARROW_ASSIGN_OR_RAISE(const auto entries, arrow::compute::Take(*array.dictionary(), *used));
-    return values_->Add(*entries);
+                          arrow::compute::ValueCounts(arrow::Datum(array.indices()->data())));
+    ARROW_ASSIGN_OR_RAISE(const auto entries,
+                          arrow::compute::Take(*array.dictionary(), *used->field(0)));
+    return values_->AddTimes(*entries,
+                             checked_cast<const arrow::Int64Array&>(*used->field(1)).raw_values());
   }
 
   [[nodiscard]] ColumnStats Finish() const override {
     ColumnStats stats = values_->Finish();
     stats.null_count = null_count_;
     return stats;
+  }
+
+  [[nodiscard]] std::optional<ValueCounts> FinishCounts() const override {
+    return values_->FinishCounts();
   }
 
  private:
@@ -280,8 +340,8 @@ class ExtensionStatsBuilder final : public ColumnStatsBuilder {
   explicit ExtensionStatsBuilder(std::unique_ptr<ColumnStatsBuilder> storage)
       : storage_(std::move(storage)) {}
 
-  arrow::Status Add(const arrow::Array& values) override {
-    return storage_->Add(*checked_cast<const arrow::ExtensionArray&>(values).storage());
+  arrow::Status AddTimes(const arrow::Array& values, const int64_t* times) override {
+    return storage_->AddTimes(*checked_cast<const arrow::ExtensionArray&>(values).storage(), times);
   }
 
   [[nodiscard]] ColumnStats Finish() const override { return storage_->Finish(); }
@@ -291,77 +351,81 @@ class ExtensionStatsBuilder final : public ColumnStatsBuilder {
 };
 
 template <typename Traits>
-std::unique_ptr<ColumnStatsBuilder> MakeBounds(int32_t field_id, const arrow::DataType& type) {
-  return std::make_unique<BoundsBuilder<Traits>>(field_id, type);
+std::unique_ptr<ColumnStatsBuilder> MakeBounds(int32_t field_id, const arrow::DataType& type,
+                                               const ValueCountLimits& limits) {
+  return std::make_unique<BoundsBuilder<Traits>>(field_id, type, limits);
 }
 
-std::unique_ptr<ColumnStatsBuilder> MakeNumeric(int32_t id, const arrow::DataType& type) {
+std::unique_ptr<ColumnStatsBuilder> MakeNumeric(int32_t id, const arrow::DataType& type,
+                                                const ValueCountLimits& limits) {
   switch (type.id()) {
     case arrow::Type::BOOL:
-      return MakeBounds<IntTraits<arrow::BooleanArray, int64_t, 1>>(id, type);
+      return MakeBounds<IntTraits<arrow::BooleanArray, int64_t, 1>>(id, type, limits);
     case arrow::Type::INT8:
-      return MakeBounds<IntTraits<arrow::Int8Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::Int8Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::INT16:
-      return MakeBounds<IntTraits<arrow::Int16Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::Int16Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::INT32:
-      return MakeBounds<IntTraits<arrow::Int32Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::Int32Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::INT64:
-      return MakeBounds<IntTraits<arrow::Int64Array, int64_t, 8>>(id, type);
+      return MakeBounds<IntTraits<arrow::Int64Array, int64_t, 8>>(id, type, limits);
     case arrow::Type::UINT8:
-      return MakeBounds<IntTraits<arrow::UInt8Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::UInt8Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::UINT16:
-      return MakeBounds<IntTraits<arrow::UInt16Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::UInt16Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::UINT32:
-      return MakeBounds<IntTraits<arrow::UInt32Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::UInt32Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::UINT64:
-      return MakeBounds<IntTraits<arrow::UInt64Array, uint64_t, 8>>(id, type);
+      return MakeBounds<IntTraits<arrow::UInt64Array, uint64_t, 8>>(id, type, limits);
     case arrow::Type::DATE32:
-      return MakeBounds<IntTraits<arrow::Date32Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::Date32Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::DATE64:
-      return MakeBounds<IntTraits<arrow::Date64Array, int64_t, 4, kMillisecondsPerDay>>(id, type);
+      return MakeBounds<IntTraits<arrow::Date64Array, int64_t, 4, kMillisecondsPerDay>>(id, type,
+                                                                                        limits);
     case arrow::Type::TIME32:
-      return MakeBounds<IntTraits<arrow::Time32Array, int64_t, 4>>(id, type);
+      return MakeBounds<IntTraits<arrow::Time32Array, int64_t, 4>>(id, type, limits);
     case arrow::Type::TIME64:
-      return MakeBounds<IntTraits<arrow::Time64Array, int64_t, 8>>(id, type);
+      return MakeBounds<IntTraits<arrow::Time64Array, int64_t, 8>>(id, type, limits);
     case arrow::Type::TIMESTAMP:
-      return MakeBounds<IntTraits<arrow::TimestampArray, int64_t, 8>>(id, type);
+      return MakeBounds<IntTraits<arrow::TimestampArray, int64_t, 8>>(id, type, limits);
     case arrow::Type::DURATION:
-      return MakeBounds<IntTraits<arrow::DurationArray, int64_t, 8>>(id, type);
+      return MakeBounds<IntTraits<arrow::DurationArray, int64_t, 8>>(id, type, limits);
     case arrow::Type::HALF_FLOAT:
-      return MakeBounds<FloatTraits<arrow::HalfFloatArray, float>>(id, type);
+      return MakeBounds<FloatTraits<arrow::HalfFloatArray, float>>(id, type, limits);
     case arrow::Type::FLOAT:
-      return MakeBounds<FloatTraits<arrow::FloatArray, float>>(id, type);
+      return MakeBounds<FloatTraits<arrow::FloatArray, float>>(id, type, limits);
     case arrow::Type::DOUBLE:
-      return MakeBounds<FloatTraits<arrow::DoubleArray, double>>(id, type);
+      return MakeBounds<FloatTraits<arrow::DoubleArray, double>>(id, type, limits);
     default:
       return nullptr;
   }
 }
 
-std::unique_ptr<ColumnStatsBuilder> MakeBytes(int32_t id, const arrow::DataType& type) {
+std::unique_ptr<ColumnStatsBuilder> MakeBytes(int32_t id, const arrow::DataType& type,
+                                              const ValueCountLimits& limits) {
   switch (type.id()) {
     case arrow::Type::DECIMAL32:
-      return MakeBounds<DecimalTraits<arrow::Decimal32Array>>(id, type);
+      return MakeBounds<DecimalTraits<arrow::Decimal32Array>>(id, type, limits);
     case arrow::Type::DECIMAL64:
-      return MakeBounds<DecimalTraits<arrow::Decimal64Array>>(id, type);
+      return MakeBounds<DecimalTraits<arrow::Decimal64Array>>(id, type, limits);
     case arrow::Type::DECIMAL128:
-      return MakeBounds<DecimalTraits<arrow::Decimal128Array>>(id, type);
+      return MakeBounds<DecimalTraits<arrow::Decimal128Array>>(id, type, limits);
     case arrow::Type::DECIMAL256:
-      return MakeBounds<DecimalTraits<arrow::Decimal256Array>>(id, type);
+      return MakeBounds<DecimalTraits<arrow::Decimal256Array>>(id, type, limits);
     case arrow::Type::STRING:
-      return MakeBounds<StringTraits<arrow::StringArray, true>>(id, type);
+      return MakeBounds<StringTraits<arrow::StringArray, true>>(id, type, limits);
     case arrow::Type::LARGE_STRING:
-      return MakeBounds<StringTraits<arrow::LargeStringArray, true>>(id, type);
+      return MakeBounds<StringTraits<arrow::LargeStringArray, true>>(id, type, limits);
     case arrow::Type::STRING_VIEW:
-      return MakeBounds<StringTraits<arrow::StringViewArray, true>>(id, type);
+      return MakeBounds<StringTraits<arrow::StringViewArray, true>>(id, type, limits);
     case arrow::Type::BINARY:
-      return MakeBounds<StringTraits<arrow::BinaryArray, false>>(id, type);
+      return MakeBounds<StringTraits<arrow::BinaryArray, false>>(id, type, limits);
     case arrow::Type::LARGE_BINARY:
-      return MakeBounds<StringTraits<arrow::LargeBinaryArray, false>>(id, type);
+      return MakeBounds<StringTraits<arrow::LargeBinaryArray, false>>(id, type, limits);
     case arrow::Type::BINARY_VIEW:
-      return MakeBounds<StringTraits<arrow::BinaryViewArray, false>>(id, type);
+      return MakeBounds<StringTraits<arrow::BinaryViewArray, false>>(id, type, limits);
     case arrow::Type::FIXED_SIZE_BINARY:
-      return MakeBounds<StringTraits<arrow::FixedSizeBinaryArray, false>>(id, type);
+      return MakeBounds<StringTraits<arrow::FixedSizeBinaryArray, false>>(id, type, limits);
     default:
       return nullptr;
   }
@@ -406,17 +470,18 @@ std::optional<size_t> BoundLengthOf(const arrow::DataType& type) {
 }
 
 std::unique_ptr<ColumnStatsBuilder> ColumnStatsBuilder::Make(int32_t field_id,
-                                                             const arrow::DataType& type) {
+                                                             const arrow::DataType& type,
+                                                             const ValueCountLimits& limits) {
   if (type.id() == arrow::Type::DICTIONARY) {
     const auto& values = *checked_cast<const arrow::DictionaryType&>(type).value_type();
-    return std::make_unique<DictionaryBuilderOfStats>(Make(field_id, values));
+    return std::make_unique<DictionaryBuilderOfStats>(Make(field_id, values, limits));
   }
   if (type.id() == arrow::Type::EXTENSION) {
     const auto& storage = *checked_cast<const arrow::ExtensionType&>(type).storage_type();
-    return std::make_unique<ExtensionStatsBuilder>(Make(field_id, storage));
+    return std::make_unique<ExtensionStatsBuilder>(Make(field_id, storage, limits));
   }
-  if (auto numeric = MakeNumeric(field_id, type)) return numeric;
-  if (auto bytes = MakeBytes(field_id, type)) return bytes;
+  if (auto numeric = MakeNumeric(field_id, type, limits)) return numeric;
+  if (auto bytes = MakeBytes(field_id, type, limits)) return bytes;
   return std::make_unique<NullCounter>(field_id);
 }
 

@@ -13,6 +13,7 @@
 #include <arrow/type.h>
 
 #include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 
@@ -21,16 +22,24 @@ class ColumnStatsBuilder {
  public:
   /// Nested types get null counts and no bounds; dictionaries and extension types the bounds of
   /// what they stand for.
-  [[nodiscard]] static std::unique_ptr<ColumnStatsBuilder> Make(int32_t field_id,
-                                                                const arrow::DataType& type);
+  [[nodiscard]] static std::unique_ptr<ColumnStatsBuilder> Make(
+      int32_t field_id, const arrow::DataType& type, const ValueCountLimits& limits = {});
 
   virtual ~ColumnStatsBuilder() = default;
 
   /// Adds values of the type given to Make.
-  [[nodiscard]] virtual arrow::Status Add(const arrow::Array& values) = 0;
+  [[nodiscard]] arrow::Status Add(const arrow::Array& values) { return AddTimes(values, nullptr); }
+
+  /// Adds each of the values as often as `times` says at its place; null: once.
+  [[nodiscard]] virtual arrow::Status AddTimes(const arrow::Array& values,
+                                               const int64_t* times) = 0;
 
   /// About the values so far.
   [[nodiscard]] virtual ColumnStats Finish() const = 0;
+
+  /// How often each value occurs. Nothing if a limit was passed, and for types whose values are not
+  /// counted: floating point, nested and extension types, decimals of 256 bits.
+  [[nodiscard]] virtual std::optional<ValueCounts> FinishCounts() const { return std::nullopt; }
 };
 
 /// How many bytes a bound of a column of that type has; nothing for strings and types without

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,7 @@
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
 #include "infino/superfile/text_column_writer.h"
+#include "infino/superfile/value_counts.h"
 #include "infino/superfile/vector_column_writer.h"
 
 namespace infino {
@@ -180,7 +182,14 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     summary.row_count = row_count();
     summary.min_id = ids_.min_id();
     summary.max_id = ids_.max_id();
-    for (const auto& stats : stats_) summary.columns.push_back(stats->Finish());
+    for (const auto& stats : stats_) {
+      summary.columns.push_back(stats->Finish());
+      std::optional<ValueCounts> counts = stats->FinishCounts();
+      if (counts && AreRepeated(*counts, row_count()) &&
+          built.value_counts.size() < kCountedColumnsMax) {
+        built.value_counts.push_back(*std::move(counts));
+      }
+    }
 
     OpenSection section;
     section.id = options_.id;

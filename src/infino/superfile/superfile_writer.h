@@ -17,6 +17,7 @@
 #include "infino/options.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 
@@ -41,6 +42,7 @@ struct BuiltSuperfile {
   std::shared_ptr<const ScratchFile> file;
   SuperfileSummary summary;
   std::vector<TermFilter> term_filters;
+  std::vector<ValueCounts> value_counts;  ///< Of columns whose values repeat, at most one each.
 };
 
 /// Writes one superfile in one pass: row groups, index blobs, open section, Parquet footer.

@@ -34,6 +34,7 @@ void ExpectSameEntry(const SuperfileEntry& a, const SuperfileEntry& b) {
   EXPECT_EQ(a.columns, b.columns);
   EXPECT_EQ(a.texts, b.texts);
   EXPECT_EQ(a.term_filters, b.term_filters);
+  EXPECT_EQ(a.value_counts, b.value_counts);
   EXPECT_EQ(a.tombstones, b.tombstones);
 }
 
@@ -131,6 +132,8 @@ TEST(PartCodec, RefusesEntriesThatBreakTheirRules) {
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.texts[0].min_term = "zzzz"; }),
               IsError(ErrorKind::kInternal));
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.term_filters.emplace_back(); }),
+              IsError(ErrorKind::kInternal));
+  EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.value_counts.emplace_back(); }),
               IsError(ErrorKind::kInternal));
 }
 

@@ -150,12 +150,16 @@ TEST(PartsLog, MovingEntriesKeepsTheirSummaries) {
   ASSERT_EQ(both.entries.size(), 20U);
   for (size_t i = 0; i < 20; ++i) {
     const ManifestPart& source = i < 10 ? one : two;
-    const auto& before = source.entries[i % 10].term_filters;
-    const auto& after = both.entries[i].term_filters;
-    ASSERT_EQ(before.size(), after.size());
-    if (before.empty()) continue;
-    EXPECT_EQ(source.summaries[static_cast<size_t>(before[0].summary)],
-              both.summaries[static_cast<size_t>(after[0].summary)]);
+    for (const auto refs : {&SuperfileEntry::term_filters, &SuperfileEntry::value_counts}) {
+      const auto& before = source.entries[i % 10].*refs;
+      const auto& after = both.entries[i].*refs;
+      ASSERT_EQ(before.size(), after.size());
+      for (size_t at = 0; at < before.size(); ++at) {
+        EXPECT_EQ(source.summaries[static_cast<size_t>(before[at].summary)],
+                  both.summaries[static_cast<size_t>(after[at].summary)]);
+        EXPECT_EQ(before[at].place, after[at].place);
+      }
+    }
   }
 }
 

@@ -26,6 +26,7 @@
 #include "infino/manifest/points_codec.h"
 #include "infino/superfile/superfile_summary.h"
 #include "infino/superfile/table_schema.h"
+#include "infino/superfile/value_counts.h"
 
 namespace infino {
 
@@ -82,9 +83,10 @@ inline std::string RandomBytes(Random& random, size_t length) {
 }
 
 /// A superfile as an append of 1,000 rows gives it: statistics of `column_count` columns, the first
-/// of them a text column with a filter as large as one over `filter_keys` terms (0: no filter).
-inline NewSuperfile RandomSuperfile(Random& random, int column_count = 2,
-                                    uint64_t filter_keys = 50) {
+/// of them a text column with a filter as large as one over `filter_keys` terms (0: no filter);
+/// with `count_values` counts of the second one.
+inline NewSuperfile RandomSuperfile(Random& random, int column_count = 2, uint64_t filter_keys = 50,
+                                    bool count_values = false) {
   constexpr int64_t kRowCount = 1000;
   NewSuperfile file;
   SuperfileEntry& entry = file.entry;
@@ -126,10 +128,18 @@ inline NewSuperfile RandomSuperfile(Random& random, int column_count = 2,
     file.filters.push_back(
         {.field_id = 1, .filter = arrow::Buffer::FromString(RandomBytes(random, size))});
   }
+  if (count_values) {
+    ValueCounts& counts = file.counts.emplace_back();
+    counts.field_id = 2;
+    for (char value = 'a'; value < 'a' + static_cast<char>(1 + random.Below(9)); ++value) {
+      counts.values.push_back(
+          {.value = std::string(8, value), .count = 1 + static_cast<int64_t>(random.Below(100))});
+    }
+  }
   return file;
 }
 
-/// A part with entries of several commits, some with tombstones, some without filters.
+/// A part with entries of several commits, some with tombstones, some with filters or counts.
 inline ManifestPart RandomPart(Random& random, size_t entry_count) {
   ManifestPart part;
   part.commit = random.NextId<CommitId>();
@@ -151,6 +161,14 @@ inline ManifestPart RandomPart(Random& random, size_t entry_count) {
            .summary = ordinal,
            .place = {.offset = static_cast<int64_t>(random.Below(4'000)), .length = 100},
            .checksum = static_cast<uint32_t>(random.Next())});
+      if (random.Below(2) == 0) entry.term_filters.clear();
+      if (entry.term_filters.empty() || random.Below(2) == 0) {
+        entry.value_counts.push_back(
+            {.field_id = 2,
+             .summary = ordinal,
+             .place = {.offset = static_cast<int64_t>(random.Below(4'000)), .length = 30},
+             .checksum = static_cast<uint32_t>(random.Next())});
+      }
     }
     if (random.Below(4) == 0) {
       TombstonesRef& tombstones = entry.tombstones.emplace();

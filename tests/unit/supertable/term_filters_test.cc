@@ -93,7 +93,7 @@ TEST_F(TermFiltersTest, AColumnWithoutFiltersHasNone) {
 TEST_F(TermFiltersTest, ADamagedFilterIsCorrupt) {
   Append({RandomSuperfile(*table_.random)});
   const auto snapshot = table_.Load();
-  const TermFilterRef& ref = snapshot->files[0].entry->term_filters[0];
+  const SummaryRef& ref = snapshot->files[0].entry->term_filters[0];
   const std::string path = ObjectPath(table_.folder, snapshot->parts[0]->summaries[0].name);
   const auto read = *Wait(table_.store->Get(path));
   const auto damaged = WithByteChanged(*read.bytes, static_cast<size_t>(ref.place.offset + 40), 4);
