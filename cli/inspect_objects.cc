@@ -231,6 +231,8 @@ Json DescribeEntry(const SuperfileEntry& entry) {
           {"min_id", TextOfRowId(entry.min_id)},
           {"max_id", TextOfRowId(entry.max_id)},
           {"open_section", DescribeRange(entry.open_section)},
+          {"footer", DescribeRange({.offset = entry.size_bytes - entry.footer.length,
+                                    .length = entry.footer.length})},
           {"commit", entry.commit.ToHex()},
           {"text_columns", std::move(texts)},
           {"counted_columns", std::move(counted)}};

@@ -83,6 +83,21 @@ def test_a_flipped_byte_is_noticed_or_not_met(original):
     assert noticed > 40
 
 
+def test_any_flipped_bit_of_a_footer_is_noticed(original):
+    print(f"INFINO_TEST_SEED={SEED}")
+    generator = random.Random(SEED)
+    for _ in range(150):
+        def flip(copy):
+            file = pathlib.Path(generator.choice(superfiles(copy)))
+            content = bytearray(file.read_bytes())
+            length = 8 + int.from_bytes(content[-8:-4], "little")
+            content[-1 - generator.randrange(length)] ^= 1 << generator.randrange(8)
+            file.write_bytes(content)
+
+        outcomes = damaged(original, flip)
+        assert outcomes[0] and "footer has a wrong checksum" in outcomes[0]
+
+
 @pytest.mark.parametrize("share", [0, 0.3, 0.999])
 def test_a_file_cut_short_is_noticed(original, share):
     def cut(copy):

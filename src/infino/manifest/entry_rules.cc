@@ -14,6 +14,9 @@ namespace infino {
 namespace {
 
 /// 10^38 - 1, the largest `_id`.
+/// An empty footer's: its length and the magic.
+constexpr int64_t kFooterLengthMin = 8;
+
 constexpr RowId kMaxId{.high = 0x4B3B4CA85A86C47AU, .low = 0x098A223FFFFFFFFFU};
 
 bool IsInside(const ByteRange& range, int64_t size_bytes) {
@@ -38,6 +41,10 @@ bool HasDistinctFieldIds(const std::vector<T>& values) {
 std::string_view FindFileFault(const SuperfileEntry& entry) {
   if (entry.size_bytes <= 0) return "size is not positive";
   if (!IsInside(entry.open_section, entry.size_bytes)) return "open section is outside the file";
+  if (entry.footer.length < kFooterLengthMin ||
+      entry.footer.length > entry.size_bytes - entry.open_section.end()) {
+    return "footer is not behind the open section";
+  }
   if (entry.row_count <= 0) return "row count is not positive";
   if (entry.max_id < entry.min_id || entry.max_id > kMaxId) return "bad range of ids";
   const auto steps = static_cast<uint64_t>(entry.row_count - 1);

@@ -48,6 +48,7 @@ struct SuperfileEntry {
   SuperfileId id;
   int64_t size_bytes = 0;
   ByteRange open_section;
+  ParquetFooter footer;
   ContentHash hash;
   int64_t row_count = 0;
   RowId min_id;

@@ -258,6 +258,7 @@ SuperfileEntry MakeEntry(const SuperfileSummary& summary, int32_t schema_id) {
   entry.id = summary.id;
   entry.size_bytes = summary.size_bytes;
   entry.open_section = summary.open_section;
+  entry.footer = summary.footer;
   entry.hash = summary.hash;
   entry.row_count = summary.row_count;
   entry.min_id = summary.min_id;

@@ -128,6 +128,9 @@ class PartWriter {
     ARROW_RETURN_NOT_OK(AddInt64(kPartSizeBytes, entry.size_bytes));
     ARROW_RETURN_NOT_OK(AddInt64(kPartOpenOffset, entry.open_section.offset));
     ARROW_RETURN_NOT_OK(AddInt64(kPartOpenLength, entry.open_section.length));
+    ARROW_RETURN_NOT_OK(AddInt64(kPartFooterLength, entry.footer.length));
+    ARROW_RETURN_NOT_OK(
+        column<arrow::UInt32Builder>(kPartFooterChecksum)->Append(entry.footer.checksum));
     ARROW_RETURN_NOT_OK(AddFixed(kPartHash, entry.hash.bytes));
     ARROW_RETURN_NOT_OK(AddInt64(kPartRowCount, entry.row_count));
     ARROW_RETURN_NOT_OK(AddRowId(kPartMinId, entry.min_id));

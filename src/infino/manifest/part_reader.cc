@@ -97,6 +97,8 @@ class PartReader {
     entry->size_bytes = Int64At(kPartSizeBytes, row);
     entry->open_section = {.offset = Int64At(kPartOpenOffset, row),
                            .length = Int64At(kPartOpenLength, row)};
+    entry->footer = {.length = Int64At(kPartFooterLength, row),
+                     .checksum = column<arrow::UInt32Array>(kPartFooterChecksum).Value(row)};
     CopyFixed(column<arrow::FixedSizeBinaryArray>(kPartHash), row, &entry->hash.bytes);
     entry->row_count = Int64At(kPartRowCount, row);
     entry->min_id = RowIdAt(kPartMinId, row);

@@ -51,6 +51,8 @@ std::shared_ptr<arrow::Schema> PartSchema() {
       Required("size_bytes", arrow::int64()),
       Required("open_offset", arrow::int64()),
       Required("open_length", arrow::int64()),
+      Required("footer_length", arrow::int64()),
+      Required("footer_crc32c", arrow::uint32()),
       Required("hash", hash),
       Required("row_count", arrow::int64()),
       Required("min_id", row_id),

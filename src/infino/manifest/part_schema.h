@@ -13,6 +13,8 @@ enum PartColumn : int {
   kPartSizeBytes,
   kPartOpenOffset,
   kPartOpenLength,
+  kPartFooterLength,
+  kPartFooterChecksum,
   kPartHash,
   kPartRowCount,
   kPartMinId,

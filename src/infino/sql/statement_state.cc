@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -141,15 +142,16 @@ void StatementState::Unbind() {
   entries_.clear();
 }
 
-void StatementState::AddFile(const std::string& path, std::shared_ptr<const SuperfileReader> file) {
+void StatementState::AddFile(const std::string& path, ScannedFile file) {
   const std::lock_guard lock(mutex_);
   files_.insert_or_assign(path, std::move(file));
 }
 
-std::shared_ptr<const SuperfileReader> StatementState::FindFile(const std::string& path) const {
+std::optional<ScannedFile> StatementState::FindFile(const std::string& path) const {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(path);
-  return found == files_.end() ? nullptr : found->second;
+  if (found == files_.end()) return std::nullopt;
+  return found->second;
 }
 
 void StatementState::NoteMissing(const std::string& name, const arrow::Status& why) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,8 +23,15 @@
 #include "infino/query/query_environment.h"
 #include "infino/sql/table_source.h"
 #include "infino/superfile/superfile_reader.h"
+#include "infino/superfile/superfile_summary.h"
 
 namespace infino::sql {
+
+/// A superfile that a statement scans.
+struct ScannedFile {
+  std::shared_ptr<const SuperfileReader> reader;
+  ParquetFooter footer;  ///< As the manifest has it.
+};
 
 /// What one statement has pinned and what went wrong in it: it hangs on DuckDB's client context,
 /// one a statement. Thread-safe.
@@ -85,10 +93,10 @@ class StatementState final : public duckdb::ClientContextState {
   [[nodiscard]] arrow::Status failure() const;
 
   /// Lets the statement read `file`, which its scans then open under `path`.
-  void AddFile(const std::string& path, std::shared_ptr<const SuperfileReader> file);
+  void AddFile(const std::string& path, ScannedFile file);
 
-  /// A file added before, or null.
-  [[nodiscard]] std::shared_ptr<const SuperfileReader> FindFile(const std::string& path) const;
+  /// A file added before, if it was.
+  [[nodiscard]] std::optional<ScannedFile> FindFile(const std::string& path) const;
 
   [[nodiscard]] const QueryEnvironment& environment() const { return environment_; }
 
@@ -118,7 +126,7 @@ class StatementState final : public duckdb::ClientContextState {
   std::map<std::string, std::unique_ptr<PinnedTable>> pins_;
   size_t of_one_moment_ = 0;  // how many pins are, when that was last looked at
   std::vector<std::unique_ptr<PinnedTable>> outdated_;  // what a plan may still refer to
-  std::unordered_map<std::string, std::shared_ptr<const SuperfileReader>> files_;
+  std::unordered_map<std::string, ScannedFile> files_;
   std::vector<std::shared_ptr<arrow::DataType>> origins_;
   std::atomic<bool> has_short_steps_ = false;
   std::map<std::string, arrow::Status> missing_;

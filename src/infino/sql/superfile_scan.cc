@@ -157,7 +157,8 @@ class SuperfileReading final : public MultiFileReader {
     const OpenedFiles opened = ValueOrThrow(context, OpenFiles(query, entries));
     auto state = duckdb::make_uniq<ScanState>(list);
     for (size_t i = 0; i < opened.files.size(); ++i) {
-      statement.AddFile(SuperfileList::PathOf(*entries[i]), opened.files[i]);
+      statement.AddFile(SuperfileList::PathOf(*entries[i]),
+                        {.reader = opened.files[i], .footer = entries[i]->footer});
       if (auto deleted = opened.tombstones.Find(entries[i]->id)) {
         state->live[i] = {deleted, &deleted->live};
       }
@@ -165,7 +166,7 @@ class SuperfileReading final : public MultiFileReader {
     return state;
   }
 
-  /// Opening a file reads its footer, which has no checksum: what does not parse is damaged.
+  /// Opening a file parses its footer: what does not parse was written so.
   duckdb::shared_ptr<duckdb::BaseFileReader> CreateReader(ClientContext& context,
                                                           duckdb::GlobalTableFunctionState& state,
                                                           const duckdb::OpenFileInfo& file,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,15 +18,18 @@
 #include "duckdb/common/file_system.hpp"
 #include "duckdb/common/helper.hpp"
 #include "infino/common/byte_range.h"
+#include "infino/common/checksum.h"
 #include "infino/common/ids.h"
 #include "infino/common/random.h"
 #include "infino/common/wait.h"
+#include "infino/error.h"
 #include "infino/options.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/statement_state.h"
 #include "infino/superfile/block_checksums.h"
 #include "infino/superfile/superfile_format.h"
 #include "infino/superfile/superfile_reader.h"
+#include "infino/superfile/superfile_summary.h"
 
 namespace infino::sql {
 namespace {
@@ -34,8 +38,11 @@ class SuperfileHandle final : public duckdb::FileHandle {
  public:
   SuperfileHandle(duckdb::FileSystem& system, const std::string& full_path,
                   duckdb::FileOpenFlags open_flags, duckdb::ClientContext& context,
-                  std::shared_ptr<const SuperfileReader> file)
-      : FileHandle(system, full_path, open_flags), context_(context), file_(std::move(file)) {}
+                  ScannedFile file)
+      : FileHandle(system, full_path, open_flags),
+        context_(context),
+        file_(std::move(file.reader)),
+        footer_(file.footer) {}
 
   void Close() override {}
 
@@ -50,43 +57,58 @@ class SuperfileHandle final : public duckdb::FileHandle {
  private:
   [[nodiscard]] arrow::Status TryReadAt(uint8_t* to, int64_t length, int64_t offset) const;
 
+  [[nodiscard]] arrow::Status CheckFooter(const arrow::Buffer& bytes) const;
+
+  [[nodiscard]] int64_t footer_offset() const { return size() - footer_.length; }
+
   duckdb::ClientContext& context_;
   std::shared_ptr<const SuperfileReader> file_;
+  const ParquetFooter footer_;
 };
 
-/// The blocks of the body that the range touches, as one range a block, and what lies behind them.
-std::vector<ByteRange> Widened(const BlockChecksums& blocks, const ByteRange& range) {
-  std::vector<ByteRange> widened;
+/// The blocks of the body that the range touches, as one range a block.
+std::vector<ByteRange> BlocksOf(const BlockChecksums& blocks, const ByteRange& range) {
+  std::vector<ByteRange> touched;
   const int64_t body_end = blocks.count() == 0 ? 0 : blocks.PlaceOf(blocks.count() - 1).end();
-  if (range.offset < body_end) {
-    const int64_t last = (std::min(range.end(), body_end) - 1) / kBodyBlockSize;
-    for (int64_t block = range.offset / kBodyBlockSize; block <= last; ++block) {
-      widened.push_back(blocks.PlaceOf(block));
-    }
+  if (range.offset >= body_end) return touched;
+  const int64_t last = (std::min(range.end(), body_end) - 1) / kBodyBlockSize;
+  for (int64_t block = range.offset / kBodyBlockSize; block <= last; ++block) {
+    touched.push_back(blocks.PlaceOf(block));
   }
-  if (range.end() > body_end) {
-    const int64_t begin = std::max(range.offset, body_end);
-    widened.push_back({.offset = begin, .length = range.end() - begin});
+  return touched;
+}
+
+arrow::Status SuperfileHandle::CheckFooter(const arrow::Buffer& bytes) const {
+  if (Crc32c({bytes.data(), static_cast<size_t>(bytes.size())}) == footer_.checksum) {
+    return arrow::Status::OK();
   }
-  return widened;
+  return MakeError(ErrorKind::kCorrupt, file_->name() + ": footer has a wrong checksum, offset=" +
+                                            std::to_string(footer_offset()));
 }
 
 arrow::Status SuperfileHandle::TryReadAt(uint8_t* to, int64_t length, int64_t offset) const {
   const ByteRange wanted = {.offset = offset, .length = length};
   const BlockChecksums& blocks = file_->block_checksums();
-  const std::vector<ByteRange> ranges = Widened(blocks, wanted);
+  std::vector<ByteRange> ranges = BlocksOf(blocks, wanted);
+  const size_t block_count = ranges.size();
+  if (wanted.end() > footer_offset()) {
+    ranges.push_back({.offset = footer_offset(), .length = footer_.length});
+  }
   Buffers buffers;
   if (auto resident = file_->file().TryRead(ranges)) {
     buffers = *std::move(resident);
   } else {
     ARROW_ASSIGN_OR_RAISE(buffers, Wait(file_->file().Read(ranges), StopOf(context_)));
   }
+  if (block_count == 0 || ranges[block_count - 1].end() < wanted.end()) {
+    std::memset(to, 0, static_cast<size_t>(length));
+  }
   for (size_t i = 0; i < ranges.size(); ++i) {
-    const int64_t block = ranges[i].offset / kBodyBlockSize;
-    if (block < blocks.count() && blocks.PlaceOf(block) == ranges[i]) {
-      ARROW_RETURN_NOT_OK(blocks.Check(
-          block, {buffers[i]->data(), static_cast<size_t>(buffers[i]->size())}, file_->name()));
-    }
+    ARROW_RETURN_NOT_OK(i == block_count ? CheckFooter(*buffers[i])
+                                         : blocks.Check(ranges[i].offset / kBodyBlockSize,
+                                                        {buffers[i]->data(),
+                                                         static_cast<size_t>(buffers[i]->size())},
+                                                        file_->name()));
     const int64_t begin = std::max(offset, ranges[i].offset);
     const int64_t end = std::min(wanted.end(), ranges[i].end());
     std::memcpy(to + (begin - offset), buffers[i]->data() + (begin - ranges[i].offset),
@@ -99,11 +121,12 @@ SuperfileHandle& HandleOf(duckdb::FileHandle& handle) {
   return static_cast<SuperfileHandle&>(handle);
 }
 
-std::shared_ptr<const SuperfileReader> Registered(
-    const std::string& path, duckdb::optional_ptr<duckdb::ClientContext> context) {
-  if (!context) return nullptr;
+std::optional<ScannedFile> Registered(const std::string& path,
+                                      duckdb::optional_ptr<duckdb::ClientContext> context) {
+  if (!context) return std::nullopt;
   const auto state = context->registered_state->Get<StatementState>(StatementState::kKey);
-  return state == nullptr ? nullptr : state->FindFile(path);
+  if (state == nullptr) return std::nullopt;
+  return state->FindFile(path);
 }
 
 }  // namespace
@@ -118,12 +141,12 @@ duckdb::unique_ptr<duckdb::FileHandle> SuperfileSystem::OpenFile(
     const duckdb::string& path, duckdb::FileOpenFlags flags,
     duckdb::optional_ptr<duckdb::FileOpener> opener) {
   auto context = duckdb::FileOpener::TryGetClientContext(opener);
-  std::shared_ptr<const SuperfileReader> file = Registered(path, context);
-  if (file == nullptr || flags.OpenForWriting()) {
+  std::optional<ScannedFile> file = Registered(path, context);
+  if (!file || flags.OpenForWriting()) {
     throw duckdb::PermissionException("SQL reads the tables of its connection and no files");
   }
   duckdb::ClientContext& running = *context;
-  return duckdb::make_uniq<SuperfileHandle>(*this, path, flags, running, std::move(file));
+  return duckdb::make_uniq<SuperfileHandle>(*this, path, flags, running, *std::move(file));
 }
 
 void SuperfileSystem::Read(duckdb::FileHandle& handle, void* buffer, int64_t length,
@@ -159,7 +182,7 @@ duckdb::FileType SuperfileSystem::GetFileType(duckdb::FileHandle& /*handle*/) {
 
 bool SuperfileSystem::FileExists(const duckdb::string& path,
                                  duckdb::optional_ptr<duckdb::FileOpener> opener) {
-  return Registered(path, duckdb::FileOpener::TryGetClientContext(opener)) != nullptr;
+  return Registered(path, duckdb::FileOpener::TryGetClientContext(opener)).has_value();
 }
 
 bool SuperfileSystem::CanHandleFile(const duckdb::string& path) {

@@ -6,9 +6,11 @@
 
 namespace infino::sql {
 
-/// DuckDB's way to the bytes of superfiles: through our cache, in whole blocks of the Parquet body,
-/// whose checksums it verifies. A statement can open just the superfiles that its own scans have
-/// registered with its StatementState, under paths that nobody can guess. Thread-safe.
+/// DuckDB's way to the bytes of superfiles: through our cache, in whole blocks of the Parquet body
+/// and the whole footer, whose checksums it verifies. What lies between them, where no Parquet
+/// offset points but reading ahead may reach, is given as zeros. A statement can open just the
+/// superfiles that its own scans have registered with its StatementState, under paths that nobody
+/// can guess. Thread-safe.
 class SuperfileSystem final : public duckdb::FileSystem {
  public:
   /// The folder of all paths: a scheme of our own and a random part, new in every process.

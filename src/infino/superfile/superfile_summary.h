@@ -50,11 +50,20 @@ struct TermFilter {
   std::shared_ptr<arrow::Buffer> filter;
 };
 
+/// The Parquet footer of a superfile with its length and magic: the last `length` bytes.
+struct ParquetFooter {
+  int64_t length = 0;
+  uint32_t checksum = 0;  ///< crc32c.
+
+  friend bool operator==(const ParquetFooter&, const ParquetFooter&) = default;
+};
+
 /// All that the manifest needs of a superfile; falls out of writing it.
 struct SuperfileSummary {
   SuperfileId id;
   int64_t size_bytes = 0;
   ByteRange open_section;
+  ParquetFooter footer;
   ContentHash hash;  ///< Of the whole file.
   int64_t row_count = 0;
   RowId min_id;

@@ -31,6 +31,7 @@
 
 #include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
+#include "infino/common/checksum.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
 #include "infino/index/text/text_index_builder.h"
@@ -66,6 +67,9 @@ constexpr uint64_t kIdHighMax = 5'421'010'862'427'522'169;
 
 /// An index that holds more than this is built no quicker.
 constexpr int64_t kIndexBytesMax = int64_t{40} << 20;
+
+/// A footer's length and the magic, behind the footer.
+constexpr size_t kFooterEndBytes = 8;
 
 /// What writing a row group holds beside its rows, as a share of them.
 constexpr int64_t kEncodingShare = 2;
@@ -200,7 +204,7 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     body.Encode(blocks);
     ARROW_ASSIGN_OR_RAISE(const auto open_parts, WriteIndexes(section, built));
     ARROW_RETURN_NOT_OK(WriteOpenSection(blocks.bytes(), section, summary));
-    ARROW_RETURN_NOT_OK(WriteFooter(section, summary));
+    ARROW_ASSIGN_OR_RAISE(summary.footer, WriteFooter(section, summary));
     ARROW_ASSIGN_OR_RAISE(SuperfileSink::Finished finished, sink_->Finish());
     built.bytes = std::move(finished.bytes);
     built.file = std::move(finished.file);
@@ -408,13 +412,23 @@ class ParquetSuperfileWriter final : public SuperfileWriter {
     return Write(out.bytes());
   }
 
-  arrow::Status WriteFooter(const OpenSection& section, const SuperfileSummary& summary) {
-    return FromForeign(GuardParquet([&]() -> arrow::Status {
-                         ARROW_RETURN_NOT_OK(parquet_->AddKeyValueMetadata(
-                             MakeFooterKeys(schema_, section, summary)));
-                         return parquet_->Close();
-                       }),
-                       "write the footer of a superfile");
+  /// Parquet's page index, then its footer.
+  arrow::Result<ParquetFooter> WriteFooter(const OpenSection& section,
+                                           const SuperfileSummary& summary) {
+    sink_->Hold();
+    ARROW_RETURN_NOT_OK(FromForeign(GuardParquet([&]() -> arrow::Status {
+                                      ARROW_RETURN_NOT_OK(parquet_->AddKeyValueMetadata(
+                                          MakeFooterKeys(schema_, section, summary)));
+                                      return parquet_->Close();
+                                    }),
+                                    "write the footer of a superfile"));
+    const std::shared_ptr<arrow::Buffer> written = sink_->held();
+    const ByteSpan all = SpanOf(*written);
+    const size_t length = kFooterEndBytes + LoadU32(all.last(kFooterEndBytes).data());
+    const ParquetFooter footer = {.length = static_cast<int64_t>(length),
+                                  .checksum = Crc32c(all.last(length))};
+    ARROW_RETURN_NOT_OK(sink_->Release());
+    return footer;
   }
 
   arrow::Status Write(ByteSpan bytes) {

@@ -78,6 +78,7 @@ TEST(ManifestChange, AnEntryTakesOverWhatTheBuilderKnows) {
   summary.id = source.id;
   summary.size_bytes = source.size_bytes;
   summary.open_section = source.open_section;
+  summary.footer = source.footer;
   summary.hash = source.hash;
   summary.row_count = source.row_count;
   summary.min_id = source.min_id;
@@ -87,6 +88,7 @@ TEST(ManifestChange, AnEntryTakesOverWhatTheBuilderKnows) {
   const SuperfileEntry entry = MakeEntry(summary, 7);
   EXPECT_EQ(entry.id, source.id);
   EXPECT_EQ(entry.open_section, source.open_section);
+  EXPECT_EQ(entry.footer, source.footer);
   EXPECT_EQ(entry.live_row_count(), source.row_count);
   EXPECT_EQ(entry.schema_id, 7);
   EXPECT_EQ(entry.texts, source.texts);

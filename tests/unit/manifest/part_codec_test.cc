@@ -25,6 +25,7 @@ void ExpectSameEntry(const SuperfileEntry& a, const SuperfileEntry& b) {
   EXPECT_EQ(a.id, b.id);
   EXPECT_EQ(a.size_bytes, b.size_bytes);
   EXPECT_EQ(a.open_section, b.open_section);
+  EXPECT_EQ(a.footer, b.footer);
   EXPECT_EQ(a.hash, b.hash);
   EXPECT_EQ(a.row_count, b.row_count);
   EXPECT_EQ(a.min_id, b.min_id);
@@ -124,6 +125,12 @@ TEST(PartCodec, RefusesEntriesThatBreakTheirRules) {
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.row_count = 0; }),
               IsError(ErrorKind::kInternal));
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.open_section.length = entry.size_bytes; }),
+              IsError(ErrorKind::kInternal));
+  EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.footer.length = 0; }),
+              IsError(ErrorKind::kInternal));
+  EXPECT_THAT(encode([](SuperfileEntry& entry) {
+                entry.footer.length = entry.size_bytes - entry.open_section.end() + 1;
+              }),
               IsError(ErrorKind::kInternal));
   EXPECT_THAT(encode([](SuperfileEntry& entry) { entry.max_id = entry.min_id; }),
               IsError(ErrorKind::kInternal));

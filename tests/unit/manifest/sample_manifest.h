@@ -94,6 +94,8 @@ inline NewSuperfile RandomSuperfile(Random& random, int column_count = 2, uint64
   entry.size_bytes = 60'000 + static_cast<int64_t>(random.Below(30'000));
   entry.open_section = {.offset = entry.size_bytes - 9'000,
                         .length = 2'000 + static_cast<int64_t>(random.Below(500))};
+  entry.footer = {.length = 1'000 + static_cast<int64_t>(random.Below(5'000)),
+                  .checksum = static_cast<uint32_t>(random.Below(uint64_t{1} << 32))};
   entry.hash = Blake3(AsBytes(RandomBytes(random, 16)));
   entry.row_count = kRowCount;
   entry.min_id = {.high = 1'790'000'000'000 + random.Below(1'000'000'000),

@@ -115,6 +115,13 @@ TEST_F(SuperfileFooter, HasStatisticsAndPageIndex) {
   EXPECT_NE(file_->GetPageIndexReader()->RowGroup(0)->GetOffsetIndex(1), nullptr);
 }
 
+TEST_F(SuperfileFooter, IsTheEndOfTheFileThatTheManifestHasAChecksumOf) {
+  const ParquetFooter& footer = built_.summary.footer;
+  EXPECT_EQ(footer.length, int64_t{file_->metadata()->size()} + 8);
+  const auto bytes = arrow::SliceBuffer(built_.bytes, built_.bytes->size() - footer.length);
+  EXPECT_EQ(footer.checksum, Crc32c({bytes->data(), static_cast<size_t>(bytes->size())}));
+}
+
 TEST_F(SuperfileFooter, LeadsToTheSameFileAsTheManifest) {
   INFINO_ASSERT_OK_AND_ASSIGN(const auto alone, OpenAlone(built_.bytes));
   EXPECT_EQ(alone->id(), built_.summary.id);

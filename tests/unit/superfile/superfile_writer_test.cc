@@ -278,6 +278,7 @@ TEST(SuperfileWriter, AFileInScratchHasTheSameBytes) {
     EXPECT_TRUE(bytes->Equals(*held.bytes));
     EXPECT_EQ(spilled.summary.texts, held.summary.texts);
     EXPECT_EQ(spilled.summary.open_section, held.summary.open_section);
+    EXPECT_EQ(spilled.summary.footer, held.summary.footer);
     EXPECT_EQ(spilled.summary.size_bytes, bytes->size());
     EXPECT_EQ(spilled.summary.hash, Blake3(SpanOf(*bytes)));
   }
