@@ -12,7 +12,7 @@ import pytest
 
 import infino
 from helpers import connection, folder
-from sql_rows import rows_of
+from infino import IndexSpec
 
 SEED = int(os.environ.get("INFINO_TEST_SEED", "20260101"))
 
@@ -55,6 +55,11 @@ def rows(generator, count, first, nulls=0.1):
     return pa.table(made, schema=SCHEMA)
 
 
+def rows_of(table):
+    columns = [column.to_pylist() for column in table.columns]
+    return list(zip(*columns, strict=True))
+
+
 def uses_counts(made, sql):
     plan = made.query_sql("EXPLAIN " + sql).column("explain_value").to_pylist()
     return "INFINO_VALUE_COUNTS" in "".join(plan)
@@ -75,7 +80,8 @@ def statements(generator, name, literal):
         f"{name} NOT IN ({literal})", f"{name} IS NULL", f"{name} IS NOT NULL",
         f"{name} >= {literal}", f"{name} < {literal} OR {name} IS NULL",
         f"{name} BETWEEN {literal} AND {literal}", f"{name} IS DISTINCT FROM {literal}",
-        f"NOT ({name} = {literal})", f"coalesce({name} = {literal}, true)", "true"])
+        f"NOT ({name} = {literal})", f"coalesce({name} = {literal}, true)",
+        f"{name} IS NULL OR {name} IS NOT NULL"])
     where = f" WHERE {condition}"
     return [
         f"SELECT count(*) FROM t{where}",
@@ -121,7 +127,7 @@ def check_all(made, generator, columns, share=0.4, must=None):
 
 def table_of(generator, appends, path=None):
     made = connection(path)
-    table = made.create_table("t", SCHEMA)
+    table = made.create_table("t", SCHEMA, IndexSpec())
     first = 0
     for count in appends:
         table.append(rows(generator, count, first))
@@ -149,7 +155,7 @@ def test_deleted_and_changed_rows_are_taken_off(batch):
         check_all(made, generator, generator.sample(sorted(VALUES), 6))
     chosen = f"k % 97 = {generator.randint(0, 96)}"
     matching = made.query_sql(f"SELECT k FROM t WHERE {chosen}").column("k").to_pylist()
-    table.update(chosen, {"k": matching, "s": ["updated"] * len(matching)})
+    table.update(chosen, pa.table({"k": matching, "s": ["updated"] * len(matching)}))
     check_all(made, generator, ["s", "i", "o"], share=1)
     assert uses_counts(made, "SELECT count(*) FROM t WHERE s = 'updated'")
     # All rows of a file, and more than are fetched one by one.
@@ -181,25 +187,25 @@ def test_each_version_has_its_own_counts():
 
 def test_small_superfiles_are_read_beside_large_ones():
     made = connection()
-    table = made.create_table("t", pa.schema([("k", pa.int64()), ("s", pa.large_utf8())]))
-    table.append({"k": list(range(2000)), "s": [f"v{i % 5}" for i in range(2000)]})
+    table = made.create_table("t", pa.schema([("k", pa.int64()), ("s", pa.large_utf8())]), IndexSpec())
+    table.append(pa.table({"k": list(range(2000)), "s": [f"v{i % 5}" for i in range(2000)]}))
     for number in range(10):
-        table.append({"k": [number] * 3, "s": [f"v{number}", "new", "x" * 100]})
+        table.append(pa.table({"k": [number] * 3, "s": [f"v{number}", "new", "x" * 100]}))
     for sql in ("SELECT s, count(*) FROM t GROUP BY s", "SELECT count(*) FROM t WHERE s = 'new'"):
         assert uses_counts(made, sql)
         counted, scanned = both(made, sql)
         assert counted == scanned
     # With many rows in superfiles without counts the table is scanned.
-    table.append({"k": list(range(300)), "s": [str(i) for i in range(300)]})
+    table.append(pa.table({"k": list(range(300)), "s": [str(i) for i in range(300)]}))
     assert not uses_counts(made, "SELECT count(*) FROM t WHERE s = 'new'")
 
 
 @pytest.mark.parametrize("distinct, counted", [(256, True), (257, False)])
 def test_the_limits_of_what_is_counted(distinct, counted):
     made = connection()
-    table = made.create_table("t", pa.schema([("i", pa.int64()), ("s", pa.large_utf8())]))
-    table.append({"i": [n % distinct for n in range(4 * distinct)],
-                  "s": ["x" * (64 if counted else 65)] * (4 * distinct)})
+    table = made.create_table("t", pa.schema([("i", pa.int64()), ("s", pa.large_utf8())]), IndexSpec())
+    table.append(pa.table({"i": [n % distinct for n in range(4 * distinct)],
+                           "s": ["x" * (64 if counted else 65)] * (4 * distinct)}))
     for name in "is":
         sql = f"SELECT {name}, count(*) FROM t GROUP BY {name}"
         assert uses_counts(made, sql) == counted
@@ -254,7 +260,8 @@ def test_schema_changes_are_seen():
     added = "SELECT added, count(*) FROM t GROUP BY added"
     assert uses_counts(made, added)
     assert rows_of(made.query_sql(added)) == [(None, 200)]
-    table.append({"k": [1] * 40, "source": ["npm"] * 40, "added": ["new"] * 40, "h": [2**40] * 40})
+    table.append(pa.table({"k": [1] * 40, "source": ["npm"] * 40, "added": ["new"] * 40,
+                           "h": [2**40] * 40}))
     for sql in (renamed, widened, added):
         counted, scanned = both(made, sql)
         assert counted == scanned, sql
@@ -264,10 +271,8 @@ def test_damaged_counts_are_an_error_and_scans_do_without():
     path = folder()
     made, _ = table_of(random.Random(SEED), [300], path)
     summary, = pathlib.Path(path).glob("*/manifest/summary-*.arrow")
-    content = bytearray(summary.read_bytes())
-    for at in range(len(content) // 2, len(content) - 16):
-        content[at] ^= 1
-    summary.write_bytes(content)
+    content = summary.read_bytes()
+    summary.write_bytes(bytes(byte ^ 1 for byte in content))
     sql = "SELECT s, count(*) FROM t GROUP BY s"
     with pytest.raises(infino.InfinoError, match=summary.name):
         connection(path).query_sql(sql)
@@ -279,13 +284,13 @@ def test_damaged_counts_are_an_error_and_scans_do_without():
 
 def test_appends_beside_counting_never_show_half_a_version():
     made = connection()
-    table = made.create_table("t", pa.schema([("s", pa.large_utf8())]))
-    table.append({"s": ["a", "b"] * 50})
+    table = made.create_table("t", pa.schema([("s", pa.large_utf8())]), IndexSpec())
+    table.append(pa.table({"s": ["a", "b"] * 50}))
     stop = threading.Event()
 
     def append():
         while not stop.is_set():
-            table.append({"s": ["a", "b"] * 4})
+            table.append(pa.table({"s": ["a", "b"] * 4}))
 
     thread = threading.Thread(target=append)
     thread.start()

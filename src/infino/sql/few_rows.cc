@@ -86,7 +86,10 @@ void Narrow(const TableFilter& filter, std::optional<int64_t>& least,
   if (filter.filter_type != TableFilterType::CONSTANT_COMPARISON) return;
   const auto& constant = filter.Cast<duckdb::ConstantFilter>();
   Value number;
-  if (!constant.constant.DefaultTryCastAs(duckdb::LogicalType::BIGINT, number, nullptr)) return;
+  duckdb::string out_of_range;  // Without it the cast throws.
+  if (!constant.constant.DefaultTryCastAs(duckdb::LogicalType::BIGINT, number, &out_of_range)) {
+    return;
+  }
   const auto bound = number.GetValue<int64_t>();
   const duckdb::ExpressionType comparison = constant.comparison_type;
   const bool is_equal = comparison == duckdb::ExpressionType::COMPARE_EQUAL;
@@ -157,8 +160,9 @@ class Finder {
     std::vector<RowId> ids;
     for (const Value& value : values) {
       Value decimal;
+      duckdb::string out_of_range;  // Without it the cast throws.
       if (value.IsNull() ||
-          !value.DefaultTryCastAs(duckdb::LogicalType::DECIMAL(38, 0), decimal, nullptr)) {
+          !value.DefaultTryCastAs(duckdb::LogicalType::DECIMAL(38, 0), decimal, &out_of_range)) {
         continue;
       }
       const auto number = decimal.GetValueUnsafe<duckdb::hugeint_t>();

@@ -35,7 +35,7 @@ struct ValueCountLimits {
 };
 
 /// A superfile has the counts of so many columns at the most.
-inline constexpr size_t kCountedColumnsMax = 16;
+inline constexpr size_t kCountedColumnsMax = 32;
 
 /// Whether a superfile can have the counts of a column of that type: not of floating point, nested
 /// and extension types, and decimals of 256 bits.

@@ -94,7 +94,9 @@ TEST(ValueCounts, AreThoseOfCountingOneByOne) {
 
 TEST(ValueCounts, OfNumbersAreLittleEndian) {
   arrow::Int16Builder builder;
-  for (const int16_t value : {258, -1, 258, 0}) ASSERT_THAT(builder.Append(value), IsOk());
+  for (const int value : {258, -1, 258, 0}) {
+    ASSERT_THAT(builder.Append(static_cast<int16_t>(value)), IsOk());
+  }
   const auto counts = CountsOf(**builder.Finish());
   ASSERT_TRUE(counts.has_value());
   EXPECT_EQ(AsMap(*counts), (std::map<std::string, int64_t>{{std::string("\2\1\0\0", 4), 2},
