@@ -125,6 +125,10 @@ arrow::Status FlatColumn::ReadDictionary(const PageReads& reads) {
 void FlatColumn::WriteIndices(const PageValues& values, const RowMove& move) {
   const auto null_index = static_cast<uint32_t>(dictionary_.source->size());
   duckdb::sel_t* const out = indices_.data();
+  if (values.valid.empty() && move.from == nullptr) {
+    std::copy_n(values.indices.data() + move.first_from, move.count, out + move.first_to);
+    return;
+  }
   for (size_t i = 0; i < move.count; ++i) {
     const uint32_t from =
         move.from == nullptr ? move.first_from + static_cast<uint32_t>(i) : move.from[i];

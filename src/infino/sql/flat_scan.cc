@@ -22,6 +22,10 @@
 #include "duckdb/function/table_function.hpp"
 #include "duckdb/main/client_context.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
+#include "duckdb/planner/filter/conjunction_filter.hpp"
+#include "duckdb/planner/filter/in_filter.hpp"
+#include "duckdb/planner/filter/optional_filter.hpp"
+#include "duckdb/planner/table_filter.hpp"
 #include "duckdb/storage/statistics/base_statistics.hpp"
 #include "duckdb/storage/statistics/numeric_stats.hpp"
 #include "infino/common/byte_range.h"
@@ -31,6 +35,7 @@
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/flat_conversion.h"
 #include "infino/sql/manifest_statistics.h"
+#include "infino/sql/row_marks.h"
 #include "infino/sql/scan_filter.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
@@ -38,6 +43,7 @@
 #include "infino/sql/superfile_scan.h"
 #include "infino/superfile/column_mapping.h"
 #include "infino/superfile/leaf_columns.h"
+#include "infino/superfile/page_bounds.h"
 #include "infino/superfile/superfile_format.h"
 #include "infino/superfile/table_schema.h"
 
@@ -80,17 +86,57 @@ duckdb::BaseStatistics Between(const duckdb::Value& least, const duckdb::Value& 
   return statistics;
 }
 
-/// Whether any of the documents from the first to before the second is left.
-bool AnyLeft(const DocFilter& live, DocId first, DocId end) {
-  constexpr uint32_t kWordBits = 64;
-  while (first < end) {
-    const uint32_t bit = first % kWordBits;
-    const uint32_t count = std::min<uint32_t>(kWordBits - bit, end - first);
-    const uint64_t mask = count == kWordBits ? ~uint64_t{0} : ((uint64_t{1} << count) - 1) << bit;
-    if ((live.Word(first / kWordBits) & mask) != 0) return true;
-    first += count;
+/// Statistics of a page of integers; unknown ones of types that aren't compared like their
+/// integers.
+duckdb::BaseStatistics StatisticsOf(const FlatConversion& conversion, const PageBound& bound) {
+  const duckdb::LogicalType& type = conversion.type;
+  const auto value_of = [&](int64_t number) {
+    switch (type.id()) {
+      case duckdb::LogicalTypeId::DATE:
+        return duckdb::Value::DATE(duckdb::date_t(static_cast<int32_t>(number)));
+      case duckdb::LogicalTypeId::TIMESTAMP:
+        return duckdb::Value::TIMESTAMP(duckdb::timestamp_t(number));
+      case duckdb::LogicalTypeId::TIMESTAMP_TZ:
+        return duckdb::Value::TIMESTAMPTZ(duckdb::timestamp_tz_t(number));
+      default:
+        return type.IsIntegral() ? duckdb::Value::Numeric(type, number) : duckdb::Value(type);
+    }
+  };
+  auto statistics = duckdb::BaseStatistics::CreateUnknown(type);
+  const bool is_plain = conversion.kind == FlatConversion::Kind::kInteger &&
+                        conversion.factor == 1 && conversion.divisor == 1;
+  if (is_plain && bound.has_value && !value_of(0).IsNull()) {
+    duckdb::NumericStats::SetMin(statistics, value_of(bound.least));
+    duckdb::NumericStats::SetMax(statistics, value_of(bound.greatest));
   }
-  return false;
+  if (!bound.has_null) statistics.Set(duckdb::StatsInfo::CANNOT_HAVE_NULL_VALUES);
+  if (!bound.has_value) statistics.Set(duckdb::StatsInfo::CANNOT_HAVE_VALID_VALUES);
+  return statistics;
+}
+
+/// The numbers that a filter lets pass, if it lists them.
+std::optional<std::vector<int64_t>> ListedBy(const duckdb::TableFilter& filter) {
+  switch (filter.filter_type) {
+    case duckdb::TableFilterType::OPTIONAL_FILTER: {
+      const auto& child = filter.Cast<duckdb::OptionalFilter>().child_filter;
+      return child == nullptr ? std::nullopt : ListedBy(*child);
+    }
+    case duckdb::TableFilterType::CONJUNCTION_AND:
+      for (const auto& child : filter.Cast<duckdb::ConjunctionAndFilter>().child_filters) {
+        if (auto listed = ListedBy(*child)) return listed;
+      }
+      return std::nullopt;
+    case duckdb::TableFilterType::IN_FILTER: {
+      std::vector<int64_t> listed;
+      for (const duckdb::Value& value : filter.Cast<duckdb::InFilter>().values) {
+        if (!value.IsNull()) listed.push_back(value.GetValue<int64_t>());
+      }
+      std::ranges::sort(listed);
+      return listed;
+    }
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -105,8 +151,10 @@ arrow::Result<std::unique_ptr<FlatScan>> FlatScan::Make(
   if (!scan->MapColumns(input.column_ids, *input.bind_data)) return nullptr;
   if (input.filters != nullptr) {
     for (const auto& [place, filter] : input.filters->filters) {
-      scan->columns_[place].filter = filter.get();
+      ScanColumn& column = scan->columns_[place];
+      column.filter = filter.get();
       scan->has_filters_ = true;
+      if (column.kind == Kind::kRow) scan->rows_ = ListedBy(*filter);
     }
   }
   scan->output_.assign(input.projection_ids.begin(), input.projection_ids.end());
@@ -278,37 +326,31 @@ arrow::Result<bool> FlatScan::AddUnit(ClientContext& context) {
         .row_count = std::min(
             unit_rows_, static_cast<uint32_t>(starts[group + 1] - starts[group]) - next_row_)};
     const auto first_doc = static_cast<DocId>(starts[group] + next_row_);
-    const bool may_pass = MayPass(file, first_doc, rows.row_count);
-    if (may_pass) {
-      ready_.push_back(MakeUnit(file, first_doc, rows));
-    } else {
-      rows_taken_ += rows.row_count;
-    }
+    std::unique_ptr<ScanUnit> unit;
+    if (MayPass(file, first_doc, rows.row_count)) unit = MakeUnit(file, first_doc, rows);
     next_row_ += rows.row_count;
     if (starts[group] + next_row_ == starts[group + 1]) {
       next_row_ = 0;
       ++row_group_;
       if (row_group_ == map_->row_group_count()) map_ = nullptr;
     }
-    if (may_pass) return true;
+    if (unit != nullptr) {
+      unit->ordinal = units_taken_++;
+      ready_.push_back(std::move(unit));
+      return true;
+    }
+    rows_taken_ += rows.row_count;
   }
 }
 
 std::unique_ptr<ScanUnit> FlatScan::MakeUnit(const ScanFile& file, DocId first_doc,
-                                             const ChunkRows& rows) {
+                                             const ChunkRows& rows) const {
   auto unit = std::make_unique<ScanUnit>();
   unit->file = &file;
   unit->first_doc = first_doc;
   unit->first_row = rows.first_row;
   unit->row_count = rows.row_count;
-  unit->ordinal = units_taken_++;
   unit->pages.resize(columns_.size());
-  ColumnPages::AnyWanted any_left;
-  if (file.deleted != nullptr) {
-    any_left = [&file, group_start = first_doc - rows.first_row](uint32_t first, uint32_t end) {
-      return AnyLeft(file.deleted->live, group_start + first, group_start + end);
-    };
-  }
   for (size_t i = 0; i < columns_.size(); ++i) {
     const ScanFile::Column& column = file.columns[i];
     if (!column.conversion) continue;
@@ -316,10 +358,48 @@ std::unique_ptr<ScanUnit> FlatScan::MakeUnit(const ScanFile& file, DocId first_d
     part.leaf = column.leaf;
     unit->pages[i] = std::make_unique<ColumnPages>(file.reader, map_, columns_[i].name,
                                                    column.conversion->layout, part);
-    if (IsFirst(i)) unit->pages[i]->Plan(unit->first.reads, any_left);
+  }
+  MarkCandidates(*unit);
+  if (!unit->candidates.Any(0, unit->row_count)) return nullptr;
+  ColumnPages::AnyWanted any_wanted;
+  if (!unit->candidates.all()) {
+    any_wanted = [&unit](uint32_t first, uint32_t end) {
+      return unit->candidates.Any(first - unit->first_row, end - unit->first_row);
+    };
+  }
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (unit->pages[i] != nullptr && IsFirst(i)) {
+      unit->pages[i]->Plan(unit->first.reads, any_wanted);
+    }
   }
   Ask(file, unit->first);
   return unit;
+}
+
+void FlatScan::MarkCandidates(ScanUnit& unit) const {
+  unit.candidates = RowMarks(unit.row_count);
+  if (unit.file->deleted != nullptr) {
+    unit.candidates.Retain(unit.file->deleted->live, unit.first_doc);
+  }
+  if (rows_) {
+    uint32_t next = 0;
+    for (auto row = std::ranges::lower_bound(*rows_, int64_t{unit.first_doc});
+         row != rows_->end() && *row < int64_t{unit.first_doc} + unit.row_count; ++row) {
+      const auto at = static_cast<uint32_t>(*row - unit.first_doc);
+      unit.candidates.Clear(next, at);
+      next = at + 1;
+    }
+    unit.candidates.Clear(next, unit.row_count);
+  }
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].filter == nullptr || unit.pages[i] == nullptr) continue;
+    const FlatConversion& conversion = *unit.file->columns[i].conversion;
+    unit.pages[i]->VisitBounds([&](uint32_t first, uint32_t end, const PageBound& bound) {
+      auto statistics = StatisticsOf(conversion, bound);
+      if (sql::MayPass(*columns_[i].filter, statistics)) return;
+      unit.candidates.Clear(first - unit.first_row, end - unit.first_row);
+    });
+  }
 }
 
 /// Whether the manifest's statistics leave it open that rows of a superfile pass.
@@ -342,7 +422,6 @@ bool FlatScan::MayPass(const ScanFile& file, size_t item) const {
 /// Whether rows of some documents may pass, by what is known of them without their pages.
 bool FlatScan::MayPass(const ScanFile& file, DocId first, uint32_t count) const {
   const DocId last = first + count - 1;
-  if (file.deleted != nullptr && !AnyLeft(file.deleted->live, first, last + 1)) return false;
   return std::ranges::all_of(columns_, [&](const ScanColumn& column) {
     if (column.filter == nullptr) return true;
     if (column.kind == Kind::kRow) {

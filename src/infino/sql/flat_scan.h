@@ -21,6 +21,7 @@
 #include "infino/common/ids.h"
 #include "infino/query/tombstones.h"
 #include "infino/sql/flat_conversion.h"
+#include "infino/sql/row_marks.h"
 #include "infino/sql/superfile_list.h"
 #include "infino/superfile/column_pages.h"
 #include "infino/superfile/page_reads.h"
@@ -75,6 +76,9 @@ struct ScanUnit {
   uint32_t row_count = 0;
   duckdb::idx_t ordinal = 0;  ///< In the order of the rows of the table.
 
+  /// The rows that may pass: by themselves, before their pages are read.
+  RowMarks candidates;
+
   std::vector<std::unique_ptr<ColumnPages>> pages;  ///< By column; null for what has none.
   ScanReads first;   ///< Of the columns that are needed to tell which rows pass.
   ScanReads second;  ///< Of the others.
@@ -124,13 +128,16 @@ class FlatScan {
   arrow::Result<bool> AddUnit(duckdb::ClientContext& context);
   [[nodiscard]] bool MayPass(const ScanFile& file, size_t item) const;
   [[nodiscard]] bool MayPass(const ScanFile& file, DocId first, uint32_t count) const;
-  std::unique_ptr<ScanUnit> MakeUnit(const ScanFile& file, DocId first_doc, const ChunkRows& rows);
+  [[nodiscard]] std::unique_ptr<ScanUnit> MakeUnit(const ScanFile& file, DocId first_doc,
+                                                   const ChunkRows& rows) const;
+  void MarkCandidates(ScanUnit& unit) const;
 
   const SuperfileList* list_ = nullptr;
   std::vector<ScanColumn> columns_;
   std::vector<int32_t> field_ids_;  // of the stored columns
   arrow::FieldVector declared_;     // of these
   std::vector<size_t> output_;
+  std::optional<std::vector<int64_t>> rows_;  // that a filter lists, ascending
   bool has_filters_ = false;
   std::vector<ScanFile> files_;
   uint32_t unit_rows_ = 0;

@@ -142,7 +142,7 @@ void ScanFilter::Select(Vector& values, idx_t length, SelectionVector& selected,
     for (idx_t i = 0; i < count; ++i) {
       const idx_t at = selected.get_index(i);
       passing.set_index(passing_count, at);
-      if (passing_[indices.get_index(at)]) ++passing_count;
+      passing_count += passing_[indices[at]];
     }
     selected.Initialize(passing);
     count = passing_count;
@@ -162,7 +162,7 @@ void ScanFilter::Select(Vector& values, idx_t length, SelectionVector& selected,
 
 /// Finds out which entries of a dictionary pass.
 void ScanFilter::Judge(Vector& entries, idx_t count) {
-  passing_.assign(count, false);
+  passing_.assign(count, 0);
   for (idx_t first = 0; first < count; first += STANDARD_VECTOR_SIZE) {
     const idx_t length = std::min<idx_t>(count - first, STANDARD_VECTOR_SIZE);
     Vector slice(entries, first, first + length);
@@ -173,7 +173,7 @@ void ScanFilter::Judge(Vector& entries, idx_t count) {
         Apply(*part.filter, *part.state, slice, length, passing, passing_count);
       }
     }
-    for (idx_t i = 0; i < passing_count; ++i) passing_[first + passing.get_index(i)] = true;
+    for (idx_t i = 0; i < passing_count; ++i) passing_[first + passing.get_index(i)] = 1;
   }
 }
 

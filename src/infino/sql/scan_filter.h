@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "duckdb/common/types/selection_vector.hpp"
@@ -44,7 +45,7 @@ class ScanFilter {
 
   // Of the dictionary seen last: which entries pass all fixed parts.
   duckdb::buffer_ptr<duckdb::VectorBuffer> dictionary_;
-  std::vector<bool> passing_;
+  std::vector<uint8_t> passing_;  // 1 or 0
 };
 
 /// Whether values with those statistics may pass; false only for certain.

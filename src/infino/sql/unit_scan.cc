@@ -1,7 +1,6 @@
 #include "infino/sql/unit_scan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,8 +33,11 @@ using duckdb::SelectionVector;
 using Kind = ScanColumn::Kind;
 
 constexpr size_t kWindow = STANDARD_VECTOR_SIZE;
-constexpr size_t kWordBits = 64;
-static_assert(kWindow % kWordBits == 0);
+
+/// The first row of a window in its unit.
+uint32_t FirstOf(size_t window) {
+  return static_cast<uint32_t>(window * kWindow);
+}
 
 /// About what it costs to apply a filter, to begin with those that cost little.
 int CostOf(const ScanColumn& column) {
@@ -85,8 +87,9 @@ void UnitScan::Next(ClientContext& context, duckdb::DataChunk& chunk) {
     const size_t window = next_window_++;
     WindowRows rows = Window(window);
     SelectionVector selected;
-    if (!all_pass_) SelectMarked(window, rows, selected);
+    rows.count = unit_->candidates.Select(FirstOf(window), rows.length, selected);
     if (rows.count == 0) continue;
+    if (rows.count < rows.length) rows.selected = &selected;
     ThrowIfFailed(context, GiveOut(window, rows, chunk));
     return;
   }
@@ -97,11 +100,9 @@ size_t UnitScan::window_count() const {
 }
 
 WindowRows UnitScan::Window(size_t window) const {
-  const size_t first = window * kWindow;
+  const uint32_t first = FirstOf(window);
   const size_t length = std::min<size_t>(kWindow, unit_->row_count - first);
-  return {.first_row = unit_->first_row + static_cast<uint32_t>(first),
-          .length = length,
-          .count = length};
+  return {.first_row = unit_->first_row + first, .length = length, .count = length};
 }
 
 /// Takes the next unit; false if there is none.
@@ -116,10 +117,9 @@ bool UnitScan::StartUnit(ClientContext& context) {
       columns_[i].Start(*unit_->file->columns[i].conversion, *unit_->pages[i]);
     }
   }
-  MarkLiveRows();
   if (filters_.empty()) return true;
   ThrowIfFailed(context, FilterRows(context));
-  if (AnyMarked(unit_->first_row, unit_->first_row + unit_->row_count)) {
+  if (unit_->candidates.Any(0, unit_->row_count)) {
     ThrowIfFailed(context, ReadOthers(context));
   } else {
     next_window_ = window_count();
@@ -134,25 +134,6 @@ arrow::Status UnitScan::TakeBytes(ClientContext& context, ScanReads& reads) cons
   return reads.reads.Take(*std::move(reads.resident), unit_->file->reader->name());
 }
 
-void UnitScan::MarkLiveRows() {
-  const auto& deleted = unit_->file->deleted;
-  all_pass_ = deleted == nullptr && filters_.empty();
-  if (all_pass_) return;
-  const size_t rows = unit_->row_count;
-  passing_.assign((rows + kWordBits - 1) / kWordBits, ~uint64_t{0});
-  if (deleted != nullptr) {
-    const uint32_t shift = unit_->first_doc % kWordBits;
-    uint32_t word = unit_->first_doc / static_cast<uint32_t>(kWordBits);
-    for (uint64_t& bits : passing_) {
-      bits = deleted->live.Word(word) >> shift;
-      ++word;
-      if (shift > 0) bits |= deleted->live.Word(word) << (kWordBits - shift);
-    }
-  }
-  const size_t rest = rows % kWordBits;
-  if (rest > 0) passing_.back() &= (uint64_t{1} << rest) - 1;
-}
-
 arrow::Status UnitScan::FilterRows(ClientContext& context) {
   for (Filter& filter : filters_) filter.kept.resize(window_count());
   for (size_t window = 0; window < window_count(); ++window) {
@@ -165,9 +146,9 @@ arrow::Status UnitScan::FilterRows(ClientContext& context) {
 arrow::Status UnitScan::FilterWindow(size_t window) {
   WindowRows rows = Window(window);
   SelectionVector selected;
-  SelectMarked(window, rows, selected);
+  duckdb::idx_t count = unit_->candidates.Select(FirstOf(window), rows.length, selected);
+  if (count == 0) return arrow::Status::OK();
   if (!selected.IsSet()) selected.Initialize(*FlatVector::IncrementalSelectionVector());
-  duckdb::idx_t count = rows.count;
   for (Filter& filter : filters_) {
     if (count == 0) break;
     rows.selected = count == rows.length ? nullptr : &selected;
@@ -177,13 +158,7 @@ arrow::Status UnitScan::FilterWindow(size_t window) {
     filter.filter.Select(*values, rows.length, selected, count);
     if (filter.is_given_out) filter.kept[window] = std::move(values);
   }
-  const size_t first_word = window * kWindow / kWordBits;
-  const size_t words = (rows.length + kWordBits - 1) / kWordBits;
-  std::fill_n(passing_.begin() + static_cast<ptrdiff_t>(first_word), words, uint64_t{0});
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = selected.get_index(i);
-    passing_[first_word + (at / kWordBits)] |= uint64_t{1} << (at % kWordBits);
-  }
+  unit_->candidates.Retain(FirstOf(window), rows.length, selected, count);
   return arrow::Status::OK();
 }
 
@@ -191,43 +166,13 @@ arrow::Status UnitScan::FilterWindow(size_t window) {
 arrow::Status UnitScan::ReadOthers(ClientContext& context) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (unit_->pages[i] == nullptr || scan_.IsFirst(i)) continue;
-    unit_->pages[i]->Plan(unit_->second.reads,
-                          [this](uint32_t first, uint32_t end) { return AnyMarked(first, end); });
+    unit_->pages[i]->Plan(unit_->second.reads, [this](uint32_t first, uint32_t end) {
+      return unit_->candidates.Any(first - unit_->first_row, end - unit_->first_row);
+    });
   }
   if (unit_->second.reads.ranges().empty()) return arrow::Status::OK();
   FlatScan::Ask(*unit_->file, unit_->second);
   return TakeBytes(context, unit_->second);
-}
-
-/// Narrows `rows` to those that are marked.
-void UnitScan::SelectMarked(size_t window, WindowRows& rows, SelectionVector& selected) const {
-  const size_t first_word = window * kWindow / kWordBits;
-  const size_t words = (rows.length + kWordBits - 1) / kWordBits;
-  size_t count = 0;
-  for (size_t i = 0; i < words; ++i) {
-    count += static_cast<size_t>(std::popcount(passing_[first_word + i]));
-  }
-  rows.count = count;
-  if (count == rows.length) return;
-  selected.Initialize(std::max<size_t>(count, 1));
-  size_t place = 0;
-  for (size_t i = 0; i < words; ++i) {
-    for (uint64_t bits = passing_[first_word + i]; bits != 0; bits &= bits - 1) {
-      selected.set_index(place++, (i * kWordBits) + static_cast<size_t>(std::countr_zero(bits)));
-    }
-  }
-  rows.selected = &selected;
-}
-
-bool UnitScan::AnyMarked(uint32_t first, uint32_t end) const {
-  uint32_t at = first - unit_->first_row;
-  const uint32_t last = end - unit_->first_row;
-  while (at < last) {
-    const uint64_t rest = passing_[at / kWordBits] >> (at % kWordBits);
-    if (rest != 0) return at + static_cast<uint32_t>(std::countr_zero(rest)) < last;
-    at += static_cast<uint32_t>(kWordBits - (at % kWordBits));
-  }
-  return false;
 }
 
 arrow::Status UnitScan::Fill(size_t column, const WindowRows& rows, Placing placing,

@@ -44,12 +44,9 @@ class UnitScan {
   [[nodiscard]] WindowRows Window(size_t window) const;
   bool StartUnit(duckdb::ClientContext& context);
   arrow::Status TakeBytes(duckdb::ClientContext& context, ScanReads& reads) const;
-  void MarkLiveRows();
   arrow::Status FilterRows(duckdb::ClientContext& context);
   arrow::Status FilterWindow(size_t window);
   arrow::Status ReadOthers(duckdb::ClientContext& context);
-  void SelectMarked(size_t window, WindowRows& rows, duckdb::SelectionVector& selected) const;
-  [[nodiscard]] bool AnyMarked(uint32_t first, uint32_t end) const;
   arrow::Status Fill(size_t column, const WindowRows& rows, Placing placing, duckdb::Vector& out);
   arrow::Status GiveOut(size_t window, const WindowRows& rows, duckdb::DataChunk& chunk);
 
@@ -58,8 +55,6 @@ class UnitScan {
   std::vector<Filter> filters_;
   std::unique_ptr<ScanUnit> unit_;
   size_t next_window_ = 0;
-  bool all_pass_ = true;
-  std::vector<uint64_t> passing_;  // of the unit's rows, a bit each, unless all pass
 };
 
 }  // namespace infino::sql

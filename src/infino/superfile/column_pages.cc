@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/type_traits.h>
 
 #include "infino/error.h"
 #include "infino/superfile/flat_layout.h"
@@ -106,9 +110,66 @@ arrow::Result<ColumnPages::Page> ColumnPages::At(uint32_t row, const PageReads& 
     const arrow::Status status =
         reader_.Read(reads.BufferOf(planned), end - first, dictionary.get(), values_);
     if (!status.ok()) return Located(status, reads.OffsetOf(planned));
+    ARROW_RETURN_NOT_OK(NoteBound(page, dictionary.get()));
     current_ = page;
   }
   return Page{.values = &values_, .first_row = first, .end_row = end};
+}
+
+/// Whether values are integers that 64 signed bits hold.
+bool ColumnPages::HasBounds() const {
+  return layout_.shape == FlatLayout::Shape::kInteger && layout_.type->id() != arrow::Type::UINT64;
+}
+
+arrow::Status ColumnPages::NoteBound(size_t page, const PageDictionary* dictionary) {
+  if (!HasBounds()) return arrow::Status::OK();
+  if (bounds_.empty()) {
+    bounds_ = superfile_->dictionaries().bounds().Of(part_.row_group, part_.leaf);
+    bounds_.resize(chunk_->pages.size());
+  }
+  if (bounds_[page].is_known) return arrow::Status::OK();
+  const bool is_indexed = values_.form == PageValues::Form::kIndices;
+  if (is_indexed && dictionary_numbers_.empty()) {
+    ARROW_ASSIGN_OR_RAISE(PageValues entries, ValuesOf(*dictionary));
+    dictionary_numbers_ = std::move(entries.numbers);
+  }
+  const bool is_unsigned = arrow::is_unsigned_integer(layout_.type->id());
+  const auto number_at = [&](uint32_t row) {
+    const uint64_t number =
+        is_indexed ? dictionary_numbers_[values_.indices[row]] : values_.numbers[row];
+    if (layout_.stored_width == sizeof(uint64_t)) return static_cast<int64_t>(number);
+    return is_unsigned ? int64_t{static_cast<uint32_t>(number)}
+                       : int64_t{static_cast<int32_t>(number)};
+  };
+  PageBound bound{.is_known = true,
+                  .least = std::numeric_limits<int64_t>::max(),
+                  .greatest = std::numeric_limits<int64_t>::min()};
+  for (uint32_t row = 0; row < values_.row_count; ++row) {
+    if (!values_.IsValid(row)) {
+      bound.has_null = true;
+      continue;
+    }
+    bound.has_value = true;
+    bound.least = std::min(bound.least, number_at(row));
+    bound.greatest = std::max(bound.greatest, number_at(row));
+  }
+  bounds_[page] = bound;
+  superfile_->dictionaries().bounds().Note(part_.row_group, part_.leaf, bounds_.size(), page,
+                                           bound);
+  return arrow::Status::OK();
+}
+
+void ColumnPages::VisitBounds(
+    const std::function<void(uint32_t, uint32_t, const PageBound&)>& visit) const {
+  if (!HasBounds()) return;
+  const auto bounds = superfile_->dictionaries().bounds().Of(part_.row_group, part_.leaf);
+  const uint32_t end = part_.first_row + part_.row_count;
+  for (size_t page = first_page_; page < bounds.size(); ++page) {
+    if (chunk_->pages[page].first_row >= end) return;
+    if (!bounds[page].is_known) continue;
+    visit(std::max(chunk_->pages[page].first_row, part_.first_row), std::min(EndOf(page), end),
+          bounds[page]);
+  }
 }
 
 arrow::Status ColumnPages::Located(const arrow::Status& status, int64_t offset) const {

@@ -12,6 +12,7 @@
 
 #include "infino/superfile/flat_layout.h"
 #include "infino/superfile/flat_pages.h"
+#include "infino/superfile/page_bounds.h"
 #include "infino/superfile/page_reads.h"
 #include "infino/superfile/page_values.h"
 #include "infino/superfile/row_fetch_map.h"
@@ -59,6 +60,10 @@ class ColumnPages {
   [[nodiscard]] arrow::Result<std::shared_ptr<const PageDictionary>> Dictionary(
       const PageReads& reads);
 
+  /// Calls `visit` with the first row of each page of integers whose bounds an earlier scan has
+  /// met, the row behind its last one, and the bounds; just of the part's rows.
+  void VisitBounds(const std::function<void(uint32_t, uint32_t, const PageBound&)>& visit) const;
+
   /// The dictionary's values, in its order. They point into it.
   [[nodiscard]] arrow::Result<PageValues> ValuesOf(const PageDictionary& dictionary) const;
 
@@ -66,6 +71,8 @@ class ColumnPages {
   static constexpr size_t kNone = SIZE_MAX;
 
   [[nodiscard]] uint32_t EndOf(size_t page) const;
+  [[nodiscard]] bool HasBounds() const;
+  arrow::Status NoteBound(size_t page, const PageDictionary* dictionary);
   [[nodiscard]] arrow::Status Located(const arrow::Status& status, int64_t offset) const;
 
   std::shared_ptr<const SuperfileReader> superfile_;
@@ -81,7 +88,9 @@ class ColumnPages {
   std::shared_ptr<const PageDictionary> dictionary_;
   PageValuesReader reader_;
   PageValues values_;
-  size_t current_ = kNone;  // the page that values_ are of
+  size_t current_ = kNone;                    // the page that values_ are of
+  std::vector<PageBound> bounds_;             // of the chunk's pages, as far as they are known
+  std::vector<uint64_t> dictionary_numbers_;  // of a dictionary of integers, once needed
 };
 
 }  // namespace infino
