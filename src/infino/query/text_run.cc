@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -240,11 +241,15 @@ std::vector<Hit> TextRun::TopHits(uint64_t k) const {
 }
 
 std::vector<Hit> TextRun::Matches() const {
+  std::vector<const FileSearch*> by_id;
+  for (const FileSearch& each : searches_) by_id.push_back(&each);
+  std::ranges::sort(by_id, std::ranges::less(),
+                    [&](const FileSearch* each) { return files_[each->file]->IdOf(0); });
   std::vector<Hit> hits;
-  for (const FileSearch& each : searches_) {
-    const SuperfileReader& file = *files_[each.file];
-    for (const DocId doc : each.search->Matches()) {
-      hits.push_back({.id = file.IdOf(doc), .file = each.file, .doc = doc});
+  for (const FileSearch* const each : by_id) {
+    const SuperfileReader& file = *files_[each->file];
+    for (const DocId doc : each->search->Matches()) {
+      hits.push_back({.id = file.IdOf(doc), .file = each->file, .doc = doc});
     }
   }
   // Files follow each other in `_id` order unless their appends ran side by side.

@@ -267,7 +267,7 @@ void FlatScan::Ask(const ScanFile& file, ScanReads& reads) {
 arrow::Result<std::unique_ptr<ScanUnit>> FlatScan::Next(ClientContext& context) {
   const std::lock_guard lock(mutex_);
   // What the other threads will want next is read meanwhile.
-  while (ready_.size() <= thread_count_) {
+  while (ready_.empty() || (ready_.size() <= thread_count_ && ready_bytes_ < kAheadBytesMax)) {
     ARROW_ASSIGN_OR_RAISE(const bool is_added, AddUnit(context));
     if (!is_added) break;
     // What is resident need not be asked for ahead.
@@ -276,6 +276,7 @@ arrow::Result<std::unique_ptr<ScanUnit>> FlatScan::Next(ClientContext& context) 
   if (ready_.empty()) return nullptr;
   std::unique_ptr<ScanUnit> unit = std::move(ready_.front());
   ready_.pop_front();
+  ready_bytes_ -= unit->first.length();
   rows_taken_ += unit->row_count;
   return unit;
 }
@@ -336,6 +337,7 @@ arrow::Result<bool> FlatScan::AddUnit(ClientContext& context) {
     }
     if (unit != nullptr) {
       unit->ordinal = units_taken_++;
+      ready_bytes_ += unit->first.length();
       ready_.push_back(std::move(unit));
       return true;
     }

@@ -66,6 +66,13 @@ struct ScanReads {
   PageReads reads;
   std::optional<Buffers> resident;
   arrow::Future<Buffers> under_way;
+
+  /// In bytes.
+  [[nodiscard]] int64_t length() const {
+    int64_t total = 0;
+    for (const ByteRange& range : reads.ranges()) total += range.length;
+    return total;
+  }
 };
 
 /// Rows that one thread scans: some of a row group.
@@ -117,6 +124,9 @@ class FlatScan {
   static void Ask(const ScanFile& file, ScanReads& reads);
 
  private:
+  /// What is read ahead, in bytes, but for the unit that is asked for.
+  static constexpr int64_t kAheadBytesMax = int64_t{16} << 20;
+
   /// Row-fetch maps that are not in memory are read so many files ahead.
   static constexpr size_t kMapsAhead = 8;
 
@@ -152,6 +162,7 @@ class FlatScan {
   int row_group_ = 0;
   uint32_t next_row_ = 0;  // in the row group
   std::deque<std::unique_ptr<ScanUnit>> ready_;
+  int64_t ready_bytes_ = 0;  // of the first reads of these
   int64_t rows_taken_ = 0;
   duckdb::idx_t units_taken_ = 0;
 };
