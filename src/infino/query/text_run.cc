@@ -49,6 +49,23 @@ const TextColumnTotals* FindTotals(const Snapshot& snapshot, int32_t field_id) {
   return nullptr;
 }
 
+/// Sorts hits by id that are runs in that order, which end at `ends`.
+void MergeRuns(std::vector<ptrdiff_t> ends, std::vector<Hit>& hits) {
+  // Files follow each other in `_id` order unless their appends ran side by side.
+  if (std::ranges::is_sorted(hits, {}, &Hit::id)) return;
+  while (ends.size() > 1) {
+    std::vector<ptrdiff_t> merged;
+    for (size_t i = 0; i < ends.size(); i += 2) {
+      const ptrdiff_t first = merged.empty() ? 0 : merged.back();
+      const ptrdiff_t end = i + 1 < ends.size() ? ends[i + 1] : ends[i];
+      std::ranges::inplace_merge(hits.begin() + first, hits.begin() + ends[i], hits.begin() + end,
+                                 {}, &Hit::id);
+      merged.push_back(end);
+    }
+    ends = std::move(merged);
+  }
+}
+
 }  // namespace
 
 arrow::Result<std::unique_ptr<TextRun>> TextRun::Start(const QueryContext& context, TextPlan plan,
@@ -246,14 +263,15 @@ std::vector<Hit> TextRun::Matches() const {
   std::ranges::sort(by_id, std::ranges::less(),
                     [&](const FileSearch* each) { return files_[each->file]->IdOf(0); });
   std::vector<Hit> hits;
+  std::vector<ptrdiff_t> ends;
   for (const FileSearch* const each : by_id) {
     const SuperfileReader& file = *files_[each->file];
     for (const DocId doc : each->search->Matches()) {
       hits.push_back({.id = file.IdOf(doc), .file = each->file, .doc = doc});
     }
+    ends.push_back(static_cast<ptrdiff_t>(hits.size()));
   }
-  // Files follow each other in `_id` order unless their appends ran side by side.
-  if (!std::ranges::is_sorted(hits, {}, &Hit::id)) std::ranges::sort(hits, {}, &Hit::id);
+  MergeRuns(std::move(ends), hits);
   return hits;
 }
 
