@@ -182,7 +182,14 @@ uint32_t UnpackAt(ByteSpan in, uint32_t width, uint64_t ordinal) {
 }
 
 void UnpackArray(ByteSpan in, uint32_t width, std::span<uint32_t> out) {
-  for (size_t i = 0; i < out.size(); ++i) out[i] = UnpackAt(in, width, i);
+  const uint32_t mask = MaskOf(width);
+  size_t i = 0;
+  // As long as a whole word is left, it has the number.
+  for (uint64_t bit = 0; i < out.size() && bit / 8 + sizeof(uint64_t) <= in.size(); ++i) {
+    out[i] = static_cast<uint32_t>(LoadU64(in.data() + (bit / 8)) >> (bit % 8)) & mask;
+    bit += width;
+  }
+  for (; i < out.size(); ++i) out[i] = UnpackAt(in, width, i);
 }
 
 }  // namespace infino

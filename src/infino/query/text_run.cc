@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -46,6 +47,23 @@ const TextColumnTotals* FindTotals(const Snapshot& snapshot, int32_t field_id) {
     if (totals.field_id == field_id) return &totals;
   }
   return nullptr;
+}
+
+/// Sorts hits by id that are runs in that order, which end at `ends`.
+void MergeRuns(std::vector<ptrdiff_t> ends, std::vector<Hit>& hits) {
+  // Files follow each other in `_id` order unless their appends ran side by side.
+  if (std::ranges::is_sorted(hits, {}, &Hit::id)) return;
+  while (ends.size() > 1) {
+    std::vector<ptrdiff_t> merged;
+    for (size_t i = 0; i < ends.size(); i += 2) {
+      const ptrdiff_t first = merged.empty() ? 0 : merged.back();
+      const ptrdiff_t end = i + 1 < ends.size() ? ends[i + 1] : ends[i];
+      std::ranges::inplace_merge(hits.begin() + first, hits.begin() + ends[i], hits.begin() + end,
+                                 {}, &Hit::id);
+      merged.push_back(end);
+    }
+    ends = std::move(merged);
+  }
 }
 
 }  // namespace
@@ -240,15 +258,20 @@ std::vector<Hit> TextRun::TopHits(uint64_t k) const {
 }
 
 std::vector<Hit> TextRun::Matches() const {
+  std::vector<const FileSearch*> by_id;
+  for (const FileSearch& each : searches_) by_id.push_back(&each);
+  std::ranges::sort(by_id, std::ranges::less(),
+                    [&](const FileSearch* each) { return files_[each->file]->IdOf(0); });
   std::vector<Hit> hits;
-  for (const FileSearch& each : searches_) {
-    const SuperfileReader& file = *files_[each.file];
-    for (const DocId doc : each.search->Matches()) {
-      hits.push_back({.id = file.IdOf(doc), .file = each.file, .doc = doc});
+  std::vector<ptrdiff_t> ends;
+  for (const FileSearch* const each : by_id) {
+    const SuperfileReader& file = *files_[each->file];
+    for (const DocId doc : each->search->Matches()) {
+      hits.push_back({.id = file.IdOf(doc), .file = each->file, .doc = doc});
     }
+    ends.push_back(static_cast<ptrdiff_t>(hits.size()));
   }
-  // Files follow each other in `_id` order unless their appends ran side by side.
-  if (!std::ranges::is_sorted(hits, {}, &Hit::id)) std::ranges::sort(hits, {}, &Hit::id);
+  MergeRuns(std::move(ends), hits);
   return hits;
 }
 

@@ -26,6 +26,7 @@
 #include "duckdb/parser/tableref/basetableref.hpp"
 #include "duckdb/parser/tableref/emptytableref.hpp"
 #include "duckdb/planner/expression/bound_comparison_expression.hpp"
+#include "duckdb/planner/expression/bound_conjunction_expression.hpp"
 #include "duckdb/planner/expression/bound_constant_expression.hpp"
 #include "duckdb/planner/expression/bound_reference_expression.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
@@ -218,6 +219,23 @@ duckdb::unique_ptr<ParsedExpression> ToParsed(const Expression& condition,
       duckdb::make_uniq<duckdb::ConstantExpression>(value));
 }
 
+/// Adds what ToParsed makes of `condition`, or of the conditions of which all have to hold.
+void AddParsed(const Expression& condition, const std::vector<SqlColumn>& columns,
+               duckdb::unique_ptr<ParsedExpression>& pushed) {
+  if (condition.GetExpressionType() == duckdb::ExpressionType::CONJUNCTION_AND) {
+    for (const auto& child : condition.Cast<duckdb::BoundConjunctionExpression>().children) {
+      AddParsed(*child, columns, pushed);
+    }
+    return;
+  }
+  auto parsed = ToParsed(condition, columns);
+  if (parsed == nullptr) return;
+  pushed = pushed == nullptr
+               ? std::move(parsed)
+               : duckdb::make_uniq<duckdb::ConjunctionExpression>(
+                     duckdb::ExpressionType::CONJUNCTION_AND, std::move(pushed), std::move(parsed));
+}
+
 /// Numbers the columns that the conditions read as those of the statement: behind the two places.
 void Renumber(Expression& expression, std::vector<size_t>& read) {
   if (expression.GetExpressionClass() == duckdb::ExpressionClass::BOUND_REF) {
@@ -260,12 +278,7 @@ arrow::Result<RowSelection> RowScan::Select(
   duckdb::vector<duckdb::unique_ptr<Expression>> checks;
   std::vector<size_t> read;
   for (const auto& condition : conditions) {
-    if (auto parsed = ToParsed(*condition, columns)) {
-      pushed = pushed == nullptr ? std::move(parsed)
-                                 : duckdb::make_uniq<duckdb::ConjunctionExpression>(
-                                       duckdb::ExpressionType::CONJUNCTION_AND, std::move(pushed),
-                                       std::move(parsed));
-    }
+    AddParsed(*condition, columns, pushed);
     checks.push_back(condition->Copy());
     Renumber(*checks.back(), read);
   }

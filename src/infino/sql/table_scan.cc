@@ -13,11 +13,13 @@
 #include "infino/sql/bound_copy.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/few_rows.h"
+#include "infino/sql/flat_scan.h"
 #include "infino/sql/manifest_statistics.h"
 #include "infino/sql/statement_state.h"
 #include "infino/sql/superfile_list.h"
 #include "infino/sql/superfile_scan.h"
 #include "infino/sql/table_source.h"
+#include "infino/sql/unit_scan.h"
 
 namespace infino::sql {
 namespace {
@@ -29,21 +31,32 @@ const duckdb::TableFunction& ParquetScan(ClientContext& context) {
   return StatementState::Of(context).parquet_scan();
 }
 
-/// A scan under way: the few rows that it gives, or DuckDB's own state.
+/// A scan under way: the few rows that it gives, or our own scan, or DuckDB's own state.
 struct ScanProgress final : duckdb::GlobalTableFunctionState {
   [[nodiscard]] duckdb::idx_t MaxThreads() const override {
-    return few == nullptr ? parquet->MaxThreads() : 1;
+    if (few != nullptr) return 1;
+    return flat != nullptr ? flat->unit_count() : parquet->MaxThreads();
   }
 
   std::unique_ptr<FewRows> few;
+  std::unique_ptr<FlatScan> flat;
   duckdb::unique_ptr<duckdb::GlobalTableFunctionState> parquet;
+};
+
+/// A thread's part in our own scan.
+struct ThreadProgress final : duckdb::LocalTableFunctionState {
+  ThreadProgress(ClientContext& context, FlatScan& scan) : units(context, scan) {}
+
+  UnitScan units;
 };
 
 duckdb::unique_ptr<duckdb::GlobalTableFunctionState> Start(ClientContext& context,
                                                            duckdb::TableFunctionInitInput& input) {
   auto progress = duckdb::make_uniq<ScanProgress>();
   progress->few = ValueOrThrow(context, FewRows::Find(context, input));
-  if (progress->few == nullptr) {
+  if (progress->few != nullptr) return progress;
+  progress->flat = ValueOrThrow(context, FlatScan::Make(context, input));
+  if (progress->flat == nullptr) {
     progress->parquet = ParquetScan(context).init_global(context, input);
   }
   return progress;
@@ -54,6 +67,9 @@ duckdb::unique_ptr<duckdb::LocalTableFunctionState> StartThread(
     duckdb::GlobalTableFunctionState* state) {
   auto& progress = state->Cast<ScanProgress>();
   if (progress.few != nullptr) return duckdb::make_uniq<duckdb::LocalTableFunctionState>();
+  if (progress.flat != nullptr) {
+    return duckdb::make_uniq<ThreadProgress>(context.client, *progress.flat);
+  }
   return ParquetScan(context.client).init_local(context, input, progress.parquet.get());
 }
 
@@ -61,6 +77,10 @@ void Scan(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::Dat
   auto& progress = input.global_state->Cast<ScanProgress>();
   if (progress.few != nullptr) {
     progress.few->Next(context, chunk);
+    return;
+  }
+  if (progress.flat != nullptr) {
+    input.local_state->Cast<ThreadProgress>().units.Next(context, chunk);
     return;
   }
   duckdb::TableFunctionInput inner(input.bind_data, input.local_state, progress.parquet.get());
@@ -73,6 +93,9 @@ duckdb::OperatorPartitionData PartitionOf(ClientContext& context,
                                           duckdb::TableFunctionGetPartitionInput& input) {
   auto& progress = input.global_state->Cast<ScanProgress>();
   if (progress.few != nullptr) return duckdb::OperatorPartitionData(0);
+  if (progress.flat != nullptr) {
+    return duckdb::OperatorPartitionData(input.local_state->Cast<ThreadProgress>().units.ordinal());
+  }
   duckdb::TableFunctionGetPartitionInput inner(input.bind_data, input.local_state,
                                                progress.parquet.get(), input.partition_info);
   return ParquetScan(context).get_partition_data(context, inner);
@@ -82,6 +105,7 @@ double ProgressOf(ClientContext& context, const duckdb::FunctionData* bound,
                   const duckdb::GlobalTableFunctionState* state) {
   const auto& progress = state->Cast<ScanProgress>();
   if (progress.few != nullptr) return 100;
+  if (progress.flat != nullptr) return progress.flat->progress();
   return ParquetScan(context).table_scan_progress(context, bound, progress.parquet.get());
 }
 

@@ -19,10 +19,9 @@
 #include "infino/options.h"
 #include "infino/superfile/flat_layout.h"
 #include "infino/superfile/flat_values.h"
+#include "infino/superfile/page_body.h"
 #include "infino/superfile/page_encodings.h"
 #include "infino/superfile/page_header.h"
-#include "infino/superfile/page_inflate.h"
-#include "infino/superfile/superfile_format.h"
 
 namespace infino {
 namespace {
@@ -35,21 +34,6 @@ constexpr uint32_t kByteBits = 8;
 
 bool IsEncoding(const PageHeader& header, PageEncoding encoding) {
   return header.encoding == static_cast<int32_t>(encoding);
-}
-
-/// Checks the length that `compressed` should have decompressed, before memory is taken for it.
-arrow::Status CheckPlainLength(const ByteReader& in, Compression compression, size_t compressed,
-                               size_t plain) {
-  const int64_t most = InflatedMax(compression, static_cast<int64_t>(compressed));
-  return std::cmp_less_equal(plain, most) ? arrow::Status::OK()
-                                          : in.Corrupt("page: decompressed length");
-}
-
-arrow::Status InflateInto(const ByteReader& in, Compression compression, ByteSpan compressed,
-                          std::span<uint8_t> out) {
-  if (out.empty()) return arrow::Status::OK();
-  const arrow::Status status = Inflate(compression, compressed, out);
-  return status.ok() ? status : in.Corrupt("page: " + status.message());
 }
 
 }  // namespace
@@ -70,7 +54,7 @@ arrow::Result<std::shared_ptr<const PageDictionary>> PageDictionary::Read(const 
   auto dictionary = std::make_shared<PageDictionary>();
   dictionary->width_ = layout.stored_width;
   dictionary->bytes_.resize(header.plain_length);
-  ARROW_RETURN_NOT_OK(InflateInto(in, compression, compressed, dictionary->bytes_));
+  ARROW_RETURN_NOT_OK(InflateChecked(in, compression, compressed, dictionary->bytes_));
   const size_t least = layout.stored_width == 0 ? sizeof(uint32_t) : layout.stored_width;
   if (header.value_count > header.plain_length / least) {
     return in.Corrupt("dictionary page: value count");
@@ -102,19 +86,14 @@ int64_t PageDictionary::memory_bytes() const {
 arrow::Status FlatPageReader::Append(ByteSpan page, uint32_t row_count,
                                      std::span<const uint32_t> rows,
                                      const PageDictionary* dictionary, FlatValues& values) {
-  ARROW_ASSIGN_OR_RAISE(const PageHeader header, ParsePageHeader(page, kPage));
-  ByteReader in(page, kPage);
-  ARROW_RETURN_NOT_OK(in.Seek(header.header_length));
-  if (header.is_dictionary || header.row_count != row_count || header.value_count != row_count ||
-      row_count > kPageRowsMax || header.repetition_length != 0) {
-    return in.Corrupt("page: kind or row count");
-  }
-  ARROW_RETURN_NOT_OK(FindValues(in, header, rows));
+  ARROW_ASSIGN_OR_RAISE(const PageBody body, ParsePageBody(page, row_count, layout_.nullable));
+  ARROW_RETURN_NOT_OK(FindValues(body, rows));
   if (needed_count_ == 0) {
     for (size_t i = 0; i < rows.size(); ++i) values.AppendNull();
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(const ByteSpan plain, Inflated(in, header));
+  const PageHeader& header = body.header;
+  ARROW_ASSIGN_OR_RAISE(const ByteSpan plain, Inflated(body));
   ByteReader stored(plain, kPage);
   const Shape shape = layout_.shape;
   if (IsEncoding(header, PageEncoding::kPlain)) {
@@ -133,28 +112,22 @@ arrow::Status FlatPageReader::Append(ByteSpan page, uint32_t row_count,
       IsEncoding(header, PageEncoding::kPlainDictionary)) {
     return AppendIndexed(stored, dictionary, values);
   }
-  return in.Corrupt("page: encoding");
+  return stored.Corrupt("page: encoding");
 }
 
-arrow::Status FlatPageReader::FindValues(ByteReader& in, const PageHeader& header,
-                                         std::span<const uint32_t> rows) {
-  ARROW_ASSIGN_OR_RAISE(const ByteSpan levels, in.ReadBytes(header.definition_length));
+arrow::Status FlatPageReader::FindValues(const PageBody& body, std::span<const uint32_t> rows) {
   ordinals_.clear();
-  value_count_ = header.value_count - header.null_count;
+  value_count_ = body.value_count();
   needed_count_ = 0;
-  if (!layout_.nullable && (header.null_count != 0 || !levels.empty())) {
-    return in.Corrupt("page: null count");
-  }
-  if (header.null_count == 0) {
+  if (body.header.null_count == 0) {
     ordinals_.assign(rows.begin(), rows.end());
     if (!rows.empty()) needed_count_ = size_t{rows.back()} + 1;
     return arrow::Status::OK();
   }
-  ByteReader level_reader(levels, kPage);
-  ARROW_RETURN_NOT_OK(ReadRuns(level_reader, /*width=*/1, header.value_count, numbers_));
+  ARROW_RETURN_NOT_OK(ReadLevels(body, numbers_));
   uint32_t found = 0;
   auto row = rows.begin();
-  for (uint32_t i = 0; i < header.value_count; ++i) {
+  for (uint32_t i = 0; i < body.header.value_count; ++i) {
     const bool valid = numbers_[i] != 0;
     if (row != rows.end() && *row == i) {
       ordinals_.push_back(valid ? found : kNull);
@@ -163,22 +136,15 @@ arrow::Status FlatPageReader::FindValues(ByteReader& in, const PageHeader& heade
     }
     found += valid ? 1 : 0;
   }
-  if (found != value_count_) return in.Corrupt("page: null count");
   return arrow::Status::OK();
 }
 
-arrow::Result<ByteSpan> FlatPageReader::Inflated(ByteReader& in, const PageHeader& header) {
-  const size_t plain = header.plain_length - header.definition_length;
-  ARROW_ASSIGN_OR_RAISE(const ByteSpan stored, in.ReadBytes(in.remaining()));
-  if (!header.compressed || compression_ == Compression::kNone) return stored;
-  ARROW_RETURN_NOT_OK(CheckPlainLength(in, compression_, stored.size(), plain));
+arrow::Result<ByteSpan> FlatPageReader::Inflated(const PageBody& body) {
+  if (!body.IsCompressed(compression_)) return body.stored;
   if (inflated_ == nullptr) {
     ARROW_ASSIGN_OR_RAISE(inflated_, arrow::AllocateResizableBuffer(0));
   }
-  ARROW_RETURN_NOT_OK(inflated_->Resize(static_cast<int64_t>(plain), /*shrink_to_fit=*/false));
-  const std::span<uint8_t> out(inflated_->mutable_data(), plain);
-  ARROW_RETURN_NOT_OK(InflateInto(in, compression_, stored, out));
-  return ByteSpan(out);
+  return InflateBody(body, compression_, *inflated_);
 }
 
 arrow::Status FlatPageReader::AppendPlain(ByteReader& in, FlatValues& values) const {

@@ -14,7 +14,7 @@
 #include "infino/options.h"
 #include "infino/superfile/flat_layout.h"
 #include "infino/superfile/flat_values.h"
-#include "infino/superfile/page_header.h"
+#include "infino/superfile/page_body.h"
 
 namespace infino {
 
@@ -54,9 +54,8 @@ class FlatPageReader {
                                      const PageDictionary* dictionary, FlatValues& values);
 
  private:
-  arrow::Status FindValues(ByteReader& in, const PageHeader& header,
-                           std::span<const uint32_t> rows);
-  arrow::Result<ByteSpan> Inflated(ByteReader& in, const PageHeader& header);
+  arrow::Status FindValues(const PageBody& body, std::span<const uint32_t> rows);
+  arrow::Result<ByteSpan> Inflated(const PageBody& body);
   arrow::Status AppendPlain(ByteReader& in, FlatValues& values) const;
   arrow::Status AppendPlainBytes(ByteReader& in, FlatValues& values) const;
   arrow::Status AppendDeltas(ByteReader& in, FlatValues& values);

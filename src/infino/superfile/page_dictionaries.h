@@ -6,12 +6,15 @@
 #include <mutex>
 #include <utility>
 
+#include "infino/superfile/page_bounds.h"
+
 namespace infino {
 
 class PageDictionary;
 
 /// The decoded dictionary pages of one superfile that fetches have met, so that they are read and
-/// decoded once. What does not fit its budget is not kept. Thread-safe.
+/// decoded once, and the bounds of pages that scans have met. Dictionaries that do not fit its
+/// budget are not kept. Thread-safe.
 class PageDictionaries {
  public:
   explicit PageDictionaries(int64_t budget_bytes) : budget_bytes_(budget_bytes) {}
@@ -21,6 +24,8 @@ class PageDictionaries {
 
   void Keep(int row_group, int leaf, std::shared_ptr<const PageDictionary> dictionary);
 
+  [[nodiscard]] PageBounds& bounds() { return bounds_; }
+
   [[nodiscard]] int64_t budget_bytes() const { return budget_bytes_; }
 
  private:
@@ -28,6 +33,7 @@ class PageDictionaries {
   mutable std::mutex mutex_;
   std::map<std::pair<int, int>, std::shared_ptr<const PageDictionary>> kept_;
   int64_t bytes_ = 0;
+  PageBounds bounds_;
 };
 
 }  // namespace infino

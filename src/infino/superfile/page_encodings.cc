@@ -110,7 +110,9 @@ arrow::Status ReadRuns(ByteReader& in, uint32_t width, size_t count, std::vector
     ARROW_ASSIGN_OR_RAISE(const ByteSpan packed, in.ReadBytes(groups * width));
     const size_t taken = std::min<size_t>(wanted, groups * kPackedGroup);
     out.resize(out.size() + taken);
-    UnpackArray(packed, width, std::span(out).last(taken));
+    // Groups are short: with what follows them, most numbers are read by a whole word.
+    const ByteSpan with_rest(packed.data(), packed.size() + in.remaining());
+    UnpackArray(with_rest, width, std::span(out).last(taken));
   }
   return arrow::Status::OK();
 }

@@ -172,7 +172,8 @@ class OpenedSuperfile final : public SuperfileReader {
     }
     for (const auto& [field_id, vectors] : vectors_) total += vectors.index->memory_bytes();
     const std::shared_ptr<const RowFetchMap> map = row_map();
-    return total + (map == nullptr ? 0 : map->memory_bytes());
+    // The bounds of pages take about as much as their places.
+    return total + (map == nullptr ? 0 : 2 * map->memory_bytes());
   }
 
  private:

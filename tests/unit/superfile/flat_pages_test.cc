@@ -15,6 +15,7 @@
 #include <arrow/array/array_base.h>
 #include <arrow/array/builder_binary.h>
 #include <arrow/array/builder_primitive.h>
+#include <arrow/buffer.h>
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
@@ -28,6 +29,7 @@
 #include "infino/superfile/flat_layout.h"
 #include "infino/superfile/flat_values.h"
 #include "infino/superfile/page_dictionaries.h"
+#include "infino/superfile/page_values.h"
 #include "infino/superfile/row_fetch.h"
 #include "infino/superfile/row_fetch_map.h"
 #include "infino/superfile/superfile_reader.h"
@@ -228,6 +230,21 @@ class PageOfColumn {
     return array->Validate();
   }
 
+  /// As a scan reads it.
+  [[nodiscard]] arrow::Status ReadWhole(const std::vector<uint8_t>& data,
+                                        const std::vector<uint8_t>& dictionary) const {
+    PageValuesReader reader(layout_, compression_);
+    std::shared_ptr<const PageDictionary> entries;
+    if (!dictionary.empty()) {
+      ARROW_ASSIGN_OR_RAISE(entries, PageDictionary::Read(layout_, compression_, dictionary));
+      ARROW_RETURN_NOT_OK(reader.Read(*entries).status());
+    }
+    PageValues values;
+    const auto page =
+        std::make_shared<arrow::Buffer>(data.data(), static_cast<int64_t>(data.size()));
+    return reader.Read(page, row_count_, entries.get(), values);
+  }
+
  private:
   static std::vector<uint8_t> BytesOf(const BuiltSuperfile& built, const ByteRange& place) {
     const uint8_t* start = built.bytes->data() + place.offset;
@@ -254,6 +271,9 @@ void Damage(const PageOfColumn& page, const std::string& what, Random& random) {
     ExpectReadOrCorrupt(
         in_dictionary ? page.Read(page.data(), bytes) : page.Read(bytes, page.dictionary()),
         what + ", offset " + std::to_string(at));
+    ExpectReadOrCorrupt(in_dictionary ? page.ReadWhole(page.data(), bytes)
+                                      : page.ReadWhole(bytes, page.dictionary()),
+                        what + " whole, offset " + std::to_string(at));
   };
   for (const bool in_dictionary : {false, true}) {
     const std::vector<uint8_t>& bytes = in_dictionary ? page.dictionary() : page.data();
@@ -274,6 +294,10 @@ void Damage(const PageOfColumn& page, const std::string& what, Random& random) {
       EXPECT_THAT(in_dictionary ? page.Read(page.data(), cut) : page.Read(cut, page.dictionary()),
                   IsError(ErrorKind::kCorrupt))
           << what << ", length " << length;
+      EXPECT_THAT(
+          in_dictionary ? page.ReadWhole(page.data(), cut) : page.ReadWhole(cut, page.dictionary()),
+          IsError(ErrorKind::kCorrupt))
+          << what << " whole, length " << length;
     }
   }
 }
@@ -289,6 +313,7 @@ TEST(FlatPages, DamageThatNoChecksumCatchesIsCorruptOrValues) {
       const PageOfColumn page(built, *superfile->row_map(), i,
                               *schema.columns[static_cast<size_t>(i)].field);
       INFINO_ASSERT_OK(page.Read(page.data(), page.dictionary()));
+      INFINO_ASSERT_OK(page.ReadWhole(page.data(), page.dictionary()));
       Damage(page, batch->schema()->field(i)->ToString(), random);
     }
   }

@@ -1,0 +1,184 @@
+#include "infino/sql/scan_filter.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "duckdb/common/types/selection_vector.hpp"
+#include "duckdb/common/types/vector.hpp"
+#include "duckdb/planner/expression.hpp"
+#include "duckdb/planner/expression/bound_reference_expression.hpp"
+#include "duckdb/planner/filter/conjunction_filter.hpp"
+#include "duckdb/planner/filter/dynamic_filter.hpp"
+#include "duckdb/planner/filter/expression_filter.hpp"
+#include "duckdb/planner/filter/optional_filter.hpp"
+#include "duckdb/planner/filter/selectivity_optional_filter.hpp"
+#include "duckdb/planner/table_filter.hpp"
+#include "duckdb/planner/table_filter_state.hpp"
+#include "duckdb/storage/table/column_segment.hpp"
+
+namespace infino::sql {
+namespace {
+
+using duckdb::idx_t;
+using duckdb::SelectionVector;
+using duckdb::TableFilter;
+using duckdb::TableFilterType;
+using duckdb::Vector;
+
+bool IsFixed(const TableFilter& filter) {
+  const auto all_fixed = [](const auto& children) {
+    return std::ranges::all_of(children, [](const auto& child) { return IsFixed(*child); });
+  };
+  switch (filter.filter_type) {
+    case TableFilterType::CONSTANT_COMPARISON:
+    case TableFilterType::IS_NULL:
+    case TableFilterType::IS_NOT_NULL:
+    case TableFilterType::IN_FILTER:
+      return true;
+    case TableFilterType::CONJUNCTION_AND:
+      return all_fixed(filter.Cast<duckdb::ConjunctionAndFilter>().child_filters);
+    case TableFilterType::CONJUNCTION_OR:
+      return all_fixed(filter.Cast<duckdb::ConjunctionOrFilter>().child_filters);
+    case TableFilterType::EXPRESSION_FILTER: {
+      const auto& expression = *filter.Cast<duckdb::ExpressionFilter>().expr;
+      return !expression.CanThrow() && !expression.IsVolatile();
+    }
+    default:
+      return false;
+  }
+}
+
+/// A filter as it is now, with constants in the place of bounds that get narrower; null if it lets
+/// all pass yet.
+duckdb::unique_ptr<TableFilter> AsOfNow(const TableFilter& filter) {
+  if (filter.filter_type == TableFilterType::DYNAMIC_FILTER) {
+    const auto& bound = filter.Cast<duckdb::DynamicFilter>().filter_data;
+    if (bound == nullptr || !bound->initialized) return nullptr;
+    const duckdb::lock_guard<duckdb::mutex> lock(bound->lock);
+    return bound->filter->Copy();
+  }
+  if (filter.filter_type != TableFilterType::CONJUNCTION_OR) return filter.Copy();
+  auto any = duckdb::make_uniq<duckdb::ConjunctionOrFilter>();
+  for (const auto& child : filter.Cast<duckdb::ConjunctionOrFilter>().child_filters) {
+    auto now = AsOfNow(*child);
+    if (now == nullptr) return nullptr;
+    any->child_filters.push_back(std::move(now));
+  }
+  return any;
+}
+
+/// Whether a bound that gets narrower while the statement runs is all that the filter is about.
+bool IsDynamic(const TableFilter& filter) {
+  switch (filter.filter_type) {
+    case TableFilterType::DYNAMIC_FILTER:
+      return true;
+    case TableFilterType::CONJUNCTION_OR:
+      return std::ranges::any_of(filter.Cast<duckdb::ConjunctionOrFilter>().child_filters,
+                                 [](const auto& child) { return IsDynamic(*child); });
+    default:
+      return false;
+  }
+}
+
+void Apply(const TableFilter& filter, duckdb::TableFilterState& state, Vector& values, idx_t length,
+           SelectionVector& selected, idx_t& count) {
+  duckdb::UnifiedVectorFormat format;
+  values.ToUnifiedFormat(length, format);
+  duckdb::ColumnSegment::FilterSelection(selected, values, format, filter, state, length, count);
+}
+
+}  // namespace
+
+ScanFilter::ScanFilter(duckdb::ClientContext& context, const duckdb::LogicalType& type,
+                       const TableFilter& filter)
+    : context_(&context) {
+  AddParts(type, filter);
+  has_fixed_ = std::ranges::any_of(parts_, &Part::is_fixed);
+}
+
+void ScanFilter::AddParts(const duckdb::LogicalType& type, const TableFilter& filter) {
+  if (filter.filter_type == TableFilterType::CONJUNCTION_AND) {
+    for (const auto& child : filter.Cast<duckdb::ConjunctionAndFilter>().child_filters) {
+      AddParts(type, *child);
+    }
+    return;
+  }
+  if (filter.filter_type == TableFilterType::OPTIONAL_FILTER) {
+    const auto& child = filter.Cast<duckdb::OptionalFilter>().child_filter;
+    if (child != nullptr && IsDynamic(*child)) {
+      AddParts(type, *child);
+      return;
+    }
+    const auto* const weighed = dynamic_cast<const duckdb::SelectivityOptionalFilter*>(&filter);
+    if (weighed == nullptr) return;
+  }
+  Part part{
+      .filter = &filter, .own_filter = nullptr, .state = nullptr, .is_fixed = IsFixed(filter)};
+  if (filter.filter_type == TableFilterType::IN_FILTER) {
+    // Which FilterSelection does not know.
+    const duckdb::BoundReferenceExpression value(type, 0);
+    part.own_filter = duckdb::make_uniq<duckdb::ExpressionFilter>(filter.ToExpression(value));
+    part.filter = part.own_filter.get();
+  }
+  if (!IsDynamic(filter))
+    part.state = duckdb::TableFilterState::Initialize(*context_, *part.filter);
+  parts_.push_back(std::move(part));
+}
+
+void ScanFilter::Select(Vector& values, idx_t length, SelectionVector& selected, idx_t& count) {
+  bool judged = false;
+  if (has_fixed_ && values.GetVectorType() == duckdb::VectorType::DICTIONARY_VECTOR &&
+      duckdb::DictionaryVector::DictionarySize(values).IsValid()) {
+    auto dictionary = values.GetAuxiliary();
+    if (dictionary != dictionary_) {
+      Judge(duckdb::DictionaryVector::Child(values),
+            duckdb::DictionaryVector::DictionarySize(values).GetIndex());
+      dictionary_ = std::move(dictionary);
+    }
+    const SelectionVector& indices = duckdb::DictionaryVector::SelVector(values);
+    SelectionVector passing(count);
+    idx_t passing_count = 0;
+    for (idx_t i = 0; i < count; ++i) {
+      const idx_t at = selected.get_index(i);
+      passing.set_index(passing_count, at);
+      passing_count += passing_[indices[at]];
+    }
+    selected.Initialize(passing);
+    count = passing_count;
+    judged = true;
+  }
+  for (const Part& part : parts_) {
+    if (count == 0) return;
+    if (part.is_fixed && judged) continue;
+    if (part.state != nullptr) {
+      Apply(*part.filter, *part.state, values, length, selected, count);
+    } else if (const auto now = AsOfNow(*part.filter)) {
+      const auto state = duckdb::TableFilterState::Initialize(*context_, *now);
+      Apply(*now, *state, values, length, selected, count);
+    }
+  }
+}
+
+/// Finds out which entries of a dictionary pass.
+void ScanFilter::Judge(Vector& entries, idx_t count) {
+  passing_.assign(count, 0);
+  for (idx_t first = 0; first < count; first += STANDARD_VECTOR_SIZE) {
+    const idx_t length = std::min<idx_t>(count - first, STANDARD_VECTOR_SIZE);
+    Vector slice(entries, first, first + length);
+    SelectionVector passing(0, length);
+    idx_t passing_count = length;
+    for (const Part& part : parts_) {
+      if (part.is_fixed && passing_count > 0) {
+        Apply(*part.filter, *part.state, slice, length, passing, passing_count);
+      }
+    }
+    for (idx_t i = 0; i < passing_count; ++i) passing_[first + passing.get_index(i)] = 1;
+  }
+}
+
+bool MayPass(const TableFilter& filter, duckdb::BaseStatistics& statistics) {
+  return filter.CheckStatistics(statistics) != duckdb::FilterPropagateResult::FILTER_ALWAYS_FALSE;
+}
+
+}  // namespace infino::sql
