@@ -1,5 +1,7 @@
 #include "infino/sql/table_scan.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,7 +34,7 @@ const duckdb::TableFunction& ParquetScan(ClientContext& context) {
 /// A scan under way: the few rows that it gives, or DuckDB's own state.
 struct ScanProgress final : duckdb::GlobalTableFunctionState {
   [[nodiscard]] duckdb::idx_t MaxThreads() const override {
-    return few == nullptr ? parquet->MaxThreads() : 1;
+    return few == nullptr ? parquet->MaxThreads() : std::max<size_t>(few->batch_count(), 1);
   }
 
   std::unique_ptr<FewRows> few;
@@ -53,14 +55,14 @@ duckdb::unique_ptr<duckdb::LocalTableFunctionState> StartThread(
     duckdb::ExecutionContext& context, duckdb::TableFunctionInitInput& input,
     duckdb::GlobalTableFunctionState* state) {
   auto& progress = state->Cast<ScanProgress>();
-  if (progress.few != nullptr) return duckdb::make_uniq<duckdb::LocalTableFunctionState>();
+  if (progress.few != nullptr) return duckdb::make_uniq<FewRows::Reading>();
   return ParquetScan(context.client).init_local(context, input, progress.parquet.get());
 }
 
 void Scan(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::DataChunk& chunk) {
   auto& progress = input.global_state->Cast<ScanProgress>();
   if (progress.few != nullptr) {
-    progress.few->Next(context, chunk);
+    progress.few->Next(context, input.local_state->Cast<FewRows::Reading>(), chunk);
     return;
   }
   duckdb::TableFunctionInput inner(input.bind_data, input.local_state, progress.parquet.get());
@@ -72,7 +74,9 @@ void Scan(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::Dat
 duckdb::OperatorPartitionData PartitionOf(ClientContext& context,
                                           duckdb::TableFunctionGetPartitionInput& input) {
   auto& progress = input.global_state->Cast<ScanProgress>();
-  if (progress.few != nullptr) return duckdb::OperatorPartitionData(0);
+  if (progress.few != nullptr) {
+    return duckdb::OperatorPartitionData(input.local_state->Cast<FewRows::Reading>().batch);
+  }
   duckdb::TableFunctionGetPartitionInput inner(input.bind_data, input.local_state,
                                                progress.parquet.get(), input.partition_info);
   return ParquetScan(context).get_partition_data(context, inner);
@@ -117,6 +121,16 @@ duckdb::InsertionOrderPreservingMap<duckdb::string> Explain(
   return lines;
 }
 
+/// What is known of a scan once it has run.
+duckdb::InsertionOrderPreservingMap<duckdb::string> Report(
+    duckdb::TableFunctionDynamicToStringInput& input) {
+  duckdb::InsertionOrderPreservingMap<duckdb::string> lines;
+  if (input.global_state == nullptr) return lines;
+  const auto& progress = input.global_state->Cast<ScanProgress>();
+  lines["Rows by"] = progress.few == nullptr ? "scan" : progress.few->Describe();
+  return lines;
+}
+
 duckdb::unique_ptr<duckdb::FunctionData> RefuseToBind(
     ClientContext& /*context*/, duckdb::TableFunctionBindInput& /*input*/,
     duckdb::vector<duckdb::LogicalType>& /*types*/, duckdb::vector<duckdb::string>& /*names*/) {
@@ -143,7 +157,7 @@ duckdb::TableFunction FunctionOf(const duckdb::TableFunction& parquet_scan) {
     return ScanVirtualColumns();
   };
   function.to_string = Explain;
-  function.dynamic_to_string = nullptr;
+  function.dynamic_to_string = Report;
   function.named_parameters.clear();
   LetPlansBeCopied(function);
   return function;
