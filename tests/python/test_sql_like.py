@@ -3,12 +3,13 @@ the rows are those that DuckDB finds, and those that a scan finds."""
 
 import os
 import random
+import re
 
 import duckdb
 import pyarrow as pa
 import pytest
 
-from helpers import connection
+from helpers import connection, text_table
 from infino import IndexSpec
 
 SEED = int(os.environ.get("INFINO_TEST_SEED", "20260101"))
@@ -57,7 +58,9 @@ def pieces(generator, source):
         made += "%"
     if generator.random() < 0.1:
         made = made.swapcase()
-    return made, escape
+    # DuckDB 1.5 makes a bound of the beginning by counting its last byte up, which fails here.
+    fixed = re.split("[%_]", made)[0].encode()
+    return (made, escape) if not fixed.endswith(b"\xbf") else pieces(generator, source)
 
 
 def quoted(value):
@@ -184,7 +187,7 @@ def test_changes_and_searches_find_the_same_rows():
         condition = twins.condition()("body")
         wanted = twins.check(condition)
         searched = [row for row, in twins.theirs.execute(
-            f"SELECT id FROM t WHERE {condition} AND id % 3 <> 1").fetchall()]
+            f"SELECT id FROM t WHERE ({condition}) AND id % 3 <> 1").fetchall()]
         made = twins.made.query_sql(
             f"SELECT id FROM bm25_search('t', 'body', 'the running node.js', 5000) WHERE {condition}")
         every = twins.made.query_sql(
@@ -214,3 +217,24 @@ def test_characters_whose_lower_case_is_ascii():
                 made.query_sql(f"SELECT id FROM t WHERE {column} ILIKE {quoted(escaped)} ESCAPE '!'")
                 .column(0).to_pylist() for column in ("(body || '')", "body"))
             assert sorted(scanned) == sorted(indexed), pattern
+
+
+def test_rows_from_before_a_column_fit_no_pattern():
+    made, _ = text_table([f"old row {number}" for number in range(900)])
+    index = {"kind": "fts"}
+    made.schema("t", {"fields": [{"name": "title", "type": "large_utf8", "index": index}]})
+    titles = [None if number % 7 == 0 else f"Chapter{number} of the book" for number in range(600)]
+    made.open_table("t").append(pa.table({
+        "id": range(900, 1500), "body": pa.nulls(600, pa.large_utf8()),
+        "title": pa.array(titles, pa.large_utf8())}))
+    wanted = [900 + number for number, title in enumerate(titles) if title and "apter12 " in title]
+    for condition in ("title LIKE '%apter12 %'", "title ILIKE '%APTER12 %'",
+                      "title LIKE '%apter12 %' AND body IS NULL"):
+        found = made.query_sql(f"SELECT id FROM t WHERE {condition} ORDER BY id").column(0)
+        assert found.to_pylist() == wanted, condition
+        assert rows_by(made, condition) == "pattern, 1 fetched"
+    others = made.query_sql("SELECT count(*) n FROM t WHERE title NOT LIKE '%apter12 %'")
+    assert others.column("n").to_pylist() == [
+        sum(title is not None for title in titles) - len(wanted)]
+    made.schema("t", {"fields": [{"name": "heading", "type": "large_utf8", "index": index}]})
+    assert rows_by(made, "heading LIKE '%hapter12 %'") == "pattern, 0 fetched"

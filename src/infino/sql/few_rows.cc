@@ -27,7 +27,7 @@ namespace infino::sql {
 namespace {
 
 /// So many rows are held at once by a thread.
-constexpr size_t kBatchSize = 2048;
+constexpr size_t kBatchSize = 512;
 
 /// Whether a filter has to be applied for the result to be right, and can be.
 bool IsCheck(const duckdb::TableFilter& filter) {

@@ -53,7 +53,7 @@ constexpr int64_t kFetchedMax = 4096;
 
 /// The same for rows that may fit a pattern. What a scan does with each text costs more then, and
 /// many rows are fetched a page at a time.
-constexpr int64_t kScannedPerCandidate = 32;
+constexpr int64_t kScannedPerCandidate = 20;
 constexpr int64_t kCandidatesMax = int64_t{1} << 18;
 
 using duckdb::Expression;

@@ -35,7 +35,8 @@ struct Outcome {
   int rounds = 0;
 };
 
-Outcome Run(const BuiltIndex& index, const TextPattern& pattern, PostingsCache* cache = nullptr) {
+Outcome OutcomeOf(const BuiltIndex& index, const TextPattern& pattern,
+                  PostingsCache* cache = nullptr) {
   const auto search = PatternSearch::Make(*index.reader, pattern, cache);
   Check(search->Resume());
   Outcome outcome;
@@ -62,23 +63,25 @@ TextPattern Containing(std::string_view part) {
 TEST(PatternSearch, FindsWhatHasThePartWithinAWord) {
   const BuiltIndex index = Build({"my djangoapp", "django", std::nullopt, "flask", "jang o", "",
                                   "x", "y", "z", "w", "v", "u"});
-  EXPECT_THAT(Run(index, Containing("django")).docs, ::testing::Optional(ElementsAre(0, 1)));
-  EXPECT_THAT(Run(index, Containing(" django")).docs, ::testing::Optional(ElementsAre(0, 1)));
-  EXPECT_THAT(Run(index, Containing("django ")).docs, ::testing::Optional(ElementsAre(1)));
-  EXPECT_THAT(Run(index, Containing("pony")).docs, ::testing::Optional(IsEmpty()));
+  EXPECT_THAT(OutcomeOf(index, Containing("django")).docs, ::testing::Optional(ElementsAre(0, 1)));
+  EXPECT_THAT(OutcomeOf(index, Containing(" django")).docs, ::testing::Optional(ElementsAre(0, 1)));
+  EXPECT_THAT(OutcomeOf(index, Containing("django ")).docs, ::testing::Optional(ElementsAre(1)));
+  EXPECT_THAT(OutcomeOf(index, Containing("pony")).docs, ::testing::Optional(IsEmpty()));
 }
 
 TEST(PatternSearch, SaysNothingWhereTheTermsDoNot) {
   TextIndexOptions stemmed;
   stemmed.stemmer = "english";
-  EXPECT_EQ(Run(Build({"running dogs", "x"}, stemmed), Containing("running ")).docs, std::nullopt);
+  EXPECT_EQ(OutcomeOf(Build({"running dogs", "x"}, stemmed), Containing("running ")).docs,
+            std::nullopt);
   const BuiltIndex index = Build({"a dog", "two dogs", "dog", "x"});
-  EXPECT_EQ(Run(index, Containing("..")).docs, std::nullopt);
-  EXPECT_EQ(Run(index, Containing("dogs")).docs, std::nullopt) << "most have it";
+  EXPECT_EQ(OutcomeOf(index, Containing("..")).docs, std::nullopt);
+  EXPECT_EQ(OutcomeOf(index, Containing("dogs")).docs, std::nullopt) << "most have it";
   TextIndexOptions with_stop_words;
   with_stop_words.stopwords = "english";
-  EXPECT_EQ(Run(Build({"the", "x", "y", "z", "w"}, with_stop_words), Containing(" the ")).docs,
-            std::nullopt);
+  EXPECT_EQ(
+      OutcomeOf(Build({"the", "x", "y", "z", "w"}, with_stop_words), Containing(" the ")).docs,
+      std::nullopt);
 }
 
 TEST(PatternSearch, FindsAllDocumentsThatFitOfAnyIndex) {
@@ -98,11 +101,11 @@ TEST(PatternSearch, FindsAllDocumentsThatFitOfAnyIndex) {
       if (!source.has_value() || source->empty()) continue;
       const size_t from = random.Below(source->size());
       const std::string part = source->substr(from, 1 + random.Below(9));
-      const Outcome cold = Run(index, Containing(part));
-      const Outcome warm = Run(index, Containing(part), &cache);
+      const Outcome cold = OutcomeOf(index, Containing(part));
+      const Outcome warm = OutcomeOf(index, Containing(part), &cache);
       EXPECT_LE(cold.rounds, 3);
       EXPECT_EQ(cold.docs, warm.docs) << part;
-      EXPECT_EQ(cold.docs, Run(index, Containing(part), &cache).docs) << part;
+      EXPECT_EQ(cold.docs, OutcomeOf(index, Containing(part), &cache).docs) << part;
       if (!cold.docs.has_value()) continue;
       ++narrowed;
       size_t at = 0;
@@ -123,8 +126,8 @@ TEST(PatternSearch, ReadsTheDictionaryOnce) {
   const BuiltIndex index = Build(corpus);
   PostingsCache cache(int64_t{64} << 20);
   const std::string part = " " + WordOfRank(700);
-  EXPECT_EQ(Run(index, Containing(part), &cache).rounds, 3);
-  EXPECT_EQ(Run(index, Containing(part), &cache).rounds, 0);
+  EXPECT_EQ(OutcomeOf(index, Containing(part), &cache).rounds, 3);
+  EXPECT_EQ(OutcomeOf(index, Containing(part), &cache).rounds, 0);
 }
 
 TEST(PatternSearch, DoesNotReadTheDictionaryForWholeWords) {
@@ -132,7 +135,7 @@ TEST(PatternSearch, DoesNotReadTheDictionaryForWholeWords) {
   const Corpus corpus =
       RandomCorpus(random, {.rows = 4000, .vocabulary = 9000, .length_min = 1, .length_max = 9});
   const BuiltIndex index = Build(corpus);
-  const Outcome outcome = Run(index, Containing(" " + WordOfRank(700) + " "));
+  const Outcome outcome = OutcomeOf(index, Containing(" " + WordOfRank(700) + " "));
   EXPECT_LE(outcome.rounds, 2);
   EXPECT_TRUE(outcome.docs.has_value());
 }
