@@ -231,7 +231,12 @@ def test_a_condition_may_be_any_expression(searched):
                       "len(list_filter(l, lambda e: e > 1)) > 0",
                       "ts BETWEEN '1990-01-01' AND now()",
                       "f = 'nan'::DOUBLE OR g = 'inf'::FLOAT", "m = 1.1", "false", "NULL", "true",
-                      "hash(k) % 3 = 0", "k IN [1, 50, 100]", "upper(w) = 'RED' AND gap IS NULL"):
+                      "hash(k) % 3 = 0", "k IN [1, 50, 100]", "k = ANY([3, 50, 100, 101, 102])",
+                      "w = ANY(['red', 'blue', NULL])", "list_contains([3, 50, 100, 101], k)",
+                      "k IN (SELECT unnest([1, 50, 100, 101]))", "k + 1 = ANY([4.0, 51, 2.5])",
+                      "k = ANY([]::INTEGER[])", "k = ANY(NULL::INTEGER[])",
+                      "NOT k = ANY([1, 50, 100])", "w = ANY(['red']) AND k = ANY(range(50))",
+                      "upper(w) = 'RED' AND gap IS NULL"):
         plain = condition.replace("_id IS NOT NULL AND ", "")
         if "hash" in condition:  # Differs between versions: only that the search takes it.
             kept = searched.found(f"SELECT k, 0.0 score FROM t WHERE {condition}")
@@ -240,6 +245,39 @@ def test_a_condition_may_be_any_expression(searched):
             passing = searched.passing(plain)
         sql = f"SELECT k, score FROM {search.call} WHERE {condition} ORDER BY score, _id"
         agree(searched.found(sql), search.answer(passing), condition)
+
+
+def test_a_list_of_values_is_a_condition(searched):
+    search = searches(searched, "red", searched.matrix[3])[0]
+    plan = lambda condition: searched.made.query_sql(
+        f"EXPLAIN SELECT * FROM {search.call} WHERE {condition}").column(1).to_pylist()[0]
+    assert "Searched rows" in plan("k = ANY([1, 2])")
+    assert "Searched rows" not in plan("k <> ALL([1, 2])")
+    assert "Searched rows" not in plan("k < ANY([1, 2])")
+    wanted = search.answer(set(range(100, 160)))
+    sql = f"SELECT k, score FROM {search.call} WHERE k = ANY($1) ORDER BY score DESC, _id"
+    agree(pairs(searched.made.query_sql(sql, [list(range(100, 160))])), wanted, sql)
+
+
+def test_a_search_beside_its_own_table_is_one_with_it(searched):
+    search = searches(searched, "red", searched.matrix[3])[0]
+    first = search.answer(searched.passing("true"))
+    for sql in (f"SELECT d.k, score FROM t d, {search.call} h WHERE d._id = h._id",
+                f"SELECT d.k, score FROM {search.call} h, t d WHERE h._id = d._id",
+                f"SELECT d.k, score FROM {search.call} h CROSS JOIN t d WHERE d._id = h._id AND true",
+                f"SELECT d.k, score FROM (VALUES (1)) o(one), {search.call} h, t d "
+                f"WHERE one = 1 AND h._id = d._id",
+                f"SELECT d.k, score FROM {search.call} h, t d, (VALUES (1)) o(one) "
+                f"WHERE h._id = d._id"):
+        agree(searched.found(f"{sql} ORDER BY score DESC, h._id"), first, sql)
+        plan = searched.made.query_sql("EXPLAIN " + sql).column(1).to_pylist()[0]
+        assert "INFINO_SCAN" not in plan or "(VALUES" in sql, plan
+    sql = f"SELECT d.k, score FROM t d, {search.call} h WHERE d._id = h._id AND d.k % 3 = 1"
+    agree(sorted(searched.found(sql)), sorted(hit for hit in first if hit[0] % 3 == 1), sql)
+    sql = f"SELECT d.k, score FROM t d, {search.call} h WHERE d._id = h._id AND h.k % 3 = 1"
+    agree(sorted(searched.found(sql)), sorted(search.answer(searched.passing("k % 3 = 1"))), sql)
+    sql = f"SELECT count(*) n FROM t d, {search.call} h WHERE d._id = h._id OR d.k < 0"
+    assert searched.made.query_sql(sql).column("n").to_pylist() == [len(first)]
 
 
 def test_the_searched_rows_are_shown_by_explain(searched):

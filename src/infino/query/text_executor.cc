@@ -131,12 +131,17 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactly(const QueryEnvironment
                                                           const std::string& folder,
                                                           const ExactMatchRequest& request) {
   const QueryContext context{&environment, &snapshot, &folder, &request.stop};
-  return MatchExactlyIfFew(context, request, std::numeric_limits<uint64_t>::max());
+  ARROW_RETURN_NOT_OK(FindTextColumn(snapshot.root.schema, request.column));
+  ARROW_ASSIGN_OR_RAISE(const Projection projection,
+                        ResolveProjection(snapshot.root.schema, request.projection));
+  ARROW_ASSIGN_OR_RAISE(const std::optional<MatchedRows> found,
+                        FindExactlyIfFew(context, request, std::numeric_limits<uint64_t>::max()));
+  return FetchRows(found->hits, found->files, projection, context);
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(const QueryContext& context,
-                                                               const ExactMatchRequest& request,
-                                                               uint64_t candidates_max) {
+arrow::Result<std::optional<MatchedRows>> FindExactlyIfFew(const QueryContext& context,
+                                                           const ExactMatchRequest& request,
+                                                           uint64_t candidates_max) {
   const TableSchema& schema = context.snapshot->root.schema;
   ARROW_ASSIGN_OR_RAISE(const TableColumn* column, FindTextColumn(schema, request.column));
   if (!column->stored()) {
@@ -145,7 +150,6 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(const QueryContex
         "exact match on column '" + request.column +
             "': its text is indexed, but not stored; create the index with stored=True");
   }
-  ARROW_ASSIGN_OR_RAISE(const Projection projection, ResolveProjection(schema, request.projection));
   ARROW_ASSIGN_OR_RAISE(const Projection text,
                         ResolveProjection(schema, std::vector<std::string>{request.column}));
   ARROW_ASSIGN_OR_RAISE(ExactPlan plan,
@@ -160,16 +164,17 @@ arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(const QueryContex
                      selection ? &*selection : nullptr));
   ARROW_RETURN_NOT_OK(run->Run());
   const std::vector<Hit> candidates = run->Matches();
-  if (candidates.size() > candidates_max) return nullptr;
-  std::vector<Hit> hits;
+  if (candidates.size() > candidates_max) return std::nullopt;
+  MatchedRows found;
   for (size_t at = 0; at < candidates.size(); at += kCompareAtOnce) {
     const std::span<const Hit> batch =
         std::span(candidates).subspan(at, std::min(kCompareAtOnce, candidates.size() - at));
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Table> texts,
                           FetchRows(batch, run->files(), text, context));
-    ARROW_RETURN_NOT_OK(KeepExact(*texts, batch, request.value, hits));
+    ARROW_RETURN_NOT_OK(KeepExact(*texts, batch, request.value, found.hits));
   }
-  return FetchRows(hits, run->files(), projection, context);
+  found.files.assign(run->files().begin(), run->files().end());
+  return found;
 }
 
 arrow::Result<uint64_t> CountMatches(const QueryEnvironment& environment, const Snapshot& snapshot,

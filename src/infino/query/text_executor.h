@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/table.h>
 
 #include "infino/query/query_environment.h"
+#include "infino/query/result_rows.h"
 #include "infino/query/row_selection.h"
 #include "infino/search.h"
+#include "infino/superfile/superfile_reader.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino {
@@ -33,8 +37,15 @@ namespace infino {
     const QueryEnvironment& environment, const Snapshot& snapshot, const std::string& folder,
     const ExactMatchRequest& request);
 
-/// The same, or null if more than `candidates_max` rows have the words of the text.
-[[nodiscard]] arrow::Result<std::shared_ptr<arrow::Table>> MatchExactlyIfFew(
+/// Rows that were found, in `_id` order, and the superfiles that they name by place.
+struct MatchedRows {
+  std::vector<Hit> hits;
+  std::vector<std::shared_ptr<const SuperfileReader>> files;
+};
+
+/// The rows that MatchExactly would give, or nothing if more than `candidates_max` rows have the
+/// words of the text. The request's projection is not looked at. Blocks in Wait.
+[[nodiscard]] arrow::Result<std::optional<MatchedRows>> FindExactlyIfFew(
     const QueryContext& context, const ExactMatchRequest& request, uint64_t candidates_max);
 
 /// How many rows MatchTokens would give; from the dictionaries alone where they know. Thread-safe;

@@ -14,11 +14,13 @@
 #include "duckdb/planner/expression/bound_reference_expression.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/logical_operator.hpp"
+#include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_filter.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_join.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
 #include "infino/sql/counted_values.h"
+#include "infino/sql/list_conditions.h"
 #include "infino/sql/result_origins.h"
 #include "infino/sql/search_functions.h"
 #include "infino/sql/search_join.h"
@@ -111,23 +113,24 @@ bool HasReference(const Expression& expression) {
   return has_reference;
 }
 
-void Follow(LogicalOperator& op, const Conjuncts& conjuncts);
+void Follow(duckdb::ClientContext& context, LogicalOperator& op, const Conjuncts& conjuncts);
 
-void FollowFilter(LogicalOperator& op, const Conjuncts& conjuncts) {
+void FollowFilter(duckdb::ClientContext& context, LogicalOperator& op, const Conjuncts& conjuncts) {
   Conjuncts more = CopyOf(conjuncts);
   for (const auto& expression : op.expressions) more.push_back(expression->Copy());
   duckdb::LogicalFilter::SplitPredicates(more);
-  Follow(*op.children[0], more);
+  Follow(context, *op.children[0], more);
 }
 
-void FollowProjection(LogicalOperator& op, const Conjuncts& conjuncts) {
+void FollowProjection(duckdb::ClientContext& context, LogicalOperator& op,
+                      const Conjuncts& conjuncts) {
   const auto& projection = op.Cast<duckdb::LogicalProjection>();
   Conjuncts below;
   for (const auto& conjunct : conjuncts) {
     auto copy = conjunct->Copy();
     if (Replace(copy, projection)) below.push_back(std::move(copy));
   }
-  Follow(*op.children[0], below);
+  Follow(context, *op.children[0], below);
 }
 
 /// Whether the rows of a join's left side come through as they are, or not at all.
@@ -145,8 +148,18 @@ bool KeepsLeft(duckdb::JoinType type) {
   }
 }
 
+/// Whether the rows of a join have to have its mark.
+bool HasMark(const duckdb::LogicalComparisonJoin& join, const Conjuncts& conjuncts) {
+  return join.join_type == duckdb::JoinType::MARK &&
+         std::ranges::any_of(conjuncts, [&](const auto& conjunct) {
+           return conjunct->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF &&
+                  conjunct->template Cast<duckdb::BoundColumnRefExpression>().binding.table_index ==
+                      join.mark_index;
+         });
+}
+
 /// The right side of a join that is run once a row of the left one sees other rows each time.
-void FollowJoin(LogicalOperator& op, const Conjuncts& conjuncts) {
+void FollowJoin(duckdb::ClientContext& context, LogicalOperator& op, const Conjuncts& conjuncts) {
   static const Conjuncts kNone;
   const duckdb::JoinType type = op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT
                                     ? duckdb::JoinType::INNER
@@ -154,8 +167,14 @@ void FollowJoin(LogicalOperator& op, const Conjuncts& conjuncts) {
   const bool is_plain = op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
                         op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
                         op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
-  Follow(*op.children[0], KeepsLeft(type) ? conjuncts : kNone);
-  Follow(*op.children[1], is_plain && type == duckdb::JoinType::INNER ? conjuncts : kNone);
+  Conjuncts left = KeepsLeft(type) ? CopyOf(conjuncts) : Conjuncts();
+  if (op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {
+    const auto& join = op.Cast<duckdb::LogicalComparisonJoin>();
+    auto condition = HasMark(join, conjuncts) ? ListCondition(context, join) : nullptr;
+    if (condition != nullptr) left.push_back(std::move(condition));
+  }
+  Follow(context, *op.children[0], left);
+  Follow(context, *op.children[1], is_plain && type == duckdb::JoinType::INNER ? conjuncts : kNone);
 }
 
 void TakeConditions(LogicalOperator& op, const Conjuncts& conjuncts) {
@@ -172,27 +191,27 @@ void TakeConditions(LogicalOperator& op, const Conjuncts& conjuncts) {
 }
 
 /// Goes down the plan with the conjuncts that hold for all rows that leave `op` in the end.
-void Follow(LogicalOperator& op, const Conjuncts& conjuncts) {
+void Follow(duckdb::ClientContext& context, LogicalOperator& op, const Conjuncts& conjuncts) {
   switch (op.type) {
     case LogicalOperatorType::LOGICAL_FILTER:
-      return FollowFilter(op, conjuncts);
+      return FollowFilter(context, op, conjuncts);
     case LogicalOperatorType::LOGICAL_PROJECTION:
-      return FollowProjection(op, conjuncts);
+      return FollowProjection(context, op, conjuncts);
     case LogicalOperatorType::LOGICAL_ORDER_BY:
-      return Follow(*op.children[0], conjuncts);
+      return Follow(context, *op.children[0], conjuncts);
     case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
     case LogicalOperatorType::LOGICAL_ANY_JOIN:
     case LogicalOperatorType::LOGICAL_DELIM_JOIN:
     case LogicalOperatorType::LOGICAL_DEPENDENT_JOIN:
     case LogicalOperatorType::LOGICAL_CROSS_PRODUCT:
-      return FollowJoin(op, conjuncts);
+      return FollowJoin(context, op, conjuncts);
     case LogicalOperatorType::LOGICAL_GET:
       TakeConditions(op, conjuncts);
       break;
     default:
       break;
   }
-  for (auto& child : op.children) Follow(*child, {});
+  for (auto& child : op.children) Follow(context, *child, {});
 }
 
 bool HasSearch(const LogicalOperator& op) {
@@ -238,7 +257,7 @@ void RegisterSearchRules(duckdb::DatabaseInstance& database) {
     if (statement == nullptr) return;  // One of the database's own making.
     statement->SetOrigins(OriginsOf(*plan));
     if (HasSearch(*plan)) {
-      Follow(*plan, {});
+      Follow(input.context, *plan, {});
       RemoveSelfJoins(plan);
     }
     UseValueCounts(input.context, *plan);

@@ -19,6 +19,7 @@
 #include "duckdb/parser/expression/comparison_expression.hpp"
 #include "duckdb/parser/expression/conjunction_expression.hpp"
 #include "duckdb/parser/expression/constant_expression.hpp"
+#include "duckdb/parser/expression/function_expression.hpp"
 #include "duckdb/parser/parsed_expression_iterator.hpp"
 #include "duckdb/parser/parser.hpp"
 #include "duckdb/parser/query_node/select_node.hpp"
@@ -28,6 +29,7 @@
 #include "duckdb/planner/expression/bound_comparison_expression.hpp"
 #include "duckdb/planner/expression/bound_conjunction_expression.hpp"
 #include "duckdb/planner/expression/bound_constant_expression.hpp"
+#include "duckdb/planner/expression/bound_function_expression.hpp"
 #include "duckdb/planner/expression/bound_reference_expression.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
 #include "infino/error.h"
@@ -41,6 +43,7 @@
 #include "infino/sql/superfile_scan.h"
 #include "infino/sql/table_catalog.h"
 #include "infino/sql/table_source.h"
+#include "infino/sql/text_patterns.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino::sql {
@@ -198,13 +201,45 @@ arrow::Result<duckdb::unique_ptr<ParsedExpression>> ParsePredicate(const std::st
   return expression;
 }
 
-/// `condition` as SQL, if it compares a column with a constant of a type whose values are the same
-/// in SQL: what lets the scan leave out row groups.
+/// A column, a text or a call of a function on such, as SQL.
+duckdb::unique_ptr<ParsedExpression> OperandAsSql(const Expression& operand,
+                                                  const std::vector<SqlColumn>& columns) {
+  switch (operand.GetExpressionClass()) {
+    case duckdb::ExpressionClass::BOUND_REF: {
+      const auto column = operand.Cast<duckdb::BoundReferenceExpression>().index;
+      return duckdb::make_uniq<duckdb::ColumnRefExpression>(columns[column].name);
+    }
+    case duckdb::ExpressionClass::BOUND_CONSTANT:
+      return duckdb::make_uniq<duckdb::ConstantExpression>(
+          operand.Cast<duckdb::BoundConstantExpression>().value);
+    case duckdb::ExpressionClass::BOUND_FUNCTION: {
+      const auto& function = operand.Cast<duckdb::BoundFunctionExpression>();
+      duckdb::vector<duckdb::unique_ptr<ParsedExpression>> arguments;
+      for (const auto& child : function.children) {
+        arguments.push_back(OperandAsSql(*child, columns));
+        if (arguments.back() == nullptr) return nullptr;
+      }
+      return duckdb::make_uniq<duckdb::FunctionExpression>(function.function.name,
+                                                           std::move(arguments));
+    }
+    default:
+      return nullptr;
+  }
+}
+
+/// `condition` as SQL, if it is one that lets the scan leave out rows: it compares a column with a
+/// constant of a type whose values are the same in SQL, or a text with a pattern.
 duckdb::unique_ptr<ParsedExpression> ToParsed(const Expression& condition,
                                               const std::vector<SqlColumn>& columns) {
+  const auto is_column = [](const Expression& each) {
+    return each.GetExpressionClass() == duckdb::ExpressionClass::BOUND_REF;
+  };
+  if (condition.GetExpressionClass() == duckdb::ExpressionClass::BOUND_FUNCTION) {
+    return PatternsOf(condition, is_column).empty() ? nullptr : OperandAsSql(condition, columns);
+  }
   if (condition.GetExpressionClass() != duckdb::ExpressionClass::BOUND_COMPARISON) return nullptr;
   const auto& comparison = condition.Cast<duckdb::BoundComparisonExpression>();
-  if (comparison.left->GetExpressionClass() != duckdb::ExpressionClass::BOUND_REF ||
+  if (!is_column(*comparison.left) ||
       comparison.right->GetExpressionClass() != duckdb::ExpressionClass::BOUND_CONSTANT) {
     return nullptr;
   }
@@ -212,11 +247,9 @@ duckdb::unique_ptr<ParsedExpression> ToParsed(const Expression& condition,
   const bool is_plain = value.type().IsIntegral() || value.type() == duckdb::LogicalType::VARCHAR ||
                         value.type() == duckdb::LogicalType::DATE;
   if (!is_plain || value.IsNull()) return nullptr;
-  const auto column = comparison.left->Cast<duckdb::BoundReferenceExpression>().index;
-  return duckdb::make_uniq<duckdb::ComparisonExpression>(
-      comparison.GetExpressionType(),
-      duckdb::make_uniq<duckdb::ColumnRefExpression>(columns[column].name),
-      duckdb::make_uniq<duckdb::ConstantExpression>(value));
+  return duckdb::make_uniq<duckdb::ComparisonExpression>(comparison.GetExpressionType(),
+                                                         OperandAsSql(*comparison.left, columns),
+                                                         OperandAsSql(*comparison.right, columns));
 }
 
 /// Adds what ToParsed makes of `condition`, or of the conditions of which all have to hold.

@@ -9,10 +9,12 @@
 #include "duckdb/common/enums/logical_operator_type.hpp"
 #include "duckdb/planner/column_binding.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
+#include "duckdb/planner/expression/bound_comparison_expression.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/logical_operator.hpp"
 #include "duckdb/planner/logical_operator_visitor.hpp"
 #include "duckdb/planner/operator/logical_comparison_join.hpp"
+#include "duckdb/planner/operator/logical_filter.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "infino/sql/search_functions.h"
 #include "infino/sql/superfile_scan.h"
@@ -36,7 +38,7 @@ struct Moved {
   ColumnBinding to;
 };
 
-LogicalGet* GetOf(LogicalOperator& op) {
+const LogicalGet* GetOf(const LogicalOperator& op) {
   return op.type == LogicalOperatorType::LOGICAL_GET ? &op.Cast<LogicalGet>() : nullptr;
 }
 
@@ -54,14 +56,10 @@ bool IsOfSameVersion(const LogicalGet& search, const LogicalGet& scan) {
          searched.snapshot->version() == scanned.snapshot->version();
 }
 
-/// Whether a join is one of a search with its own table; sets which side is which.
-bool IsSelfJoin(LogicalOperator& op, size_t& search_side) {
-  if (op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) return false;
-  auto& join = op.Cast<duckdb::LogicalComparisonJoin>();
-  if (join.join_type != duckdb::JoinType::INNER || join.conditions.size() != 1 ||
-      join.conditions[0].comparison != duckdb::ExpressionType::COMPARE_EQUAL) {
-    return false;
-  }
+/// Whether `op` has a search and a scan of its own table, and `left` and `right` are their ids;
+/// sets which side is which.
+bool IsSelfPair(const LogicalOperator& op, const Expression& left, const Expression& right,
+                size_t& search_side) {
   for (search_side = 0; search_side < 2; ++search_side) {
     const LogicalGet* const search = GetOf(*op.children[search_side]);
     const LogicalGet* const scan = GetOf(*op.children[1 - search_side]);
@@ -69,16 +67,23 @@ bool IsSelfJoin(LogicalOperator& op, size_t& search_side) {
         !IsTableScan(scan->function)) {
       continue;
     }
-    const Expression& left = *join.conditions[0].left;
-    const Expression& right = *join.conditions[0].right;
-    const bool on_ids = search_side == 0 ? IsIdOf(left, *search) && IsIdOf(right, *scan)
-                                         : IsIdOf(left, *scan) && IsIdOf(right, *search);
+    const bool on_ids = (IsIdOf(left, *search) && IsIdOf(right, *scan)) ||
+                        (IsIdOf(left, *scan) && IsIdOf(right, *search));
     const bool declares_only = std::ranges::none_of(
         scan->GetColumnIds(),
         [](const duckdb::ColumnIndex& column) { return column.IsVirtualColumn(); });
     if (on_ids && declares_only && IsOfSameVersion(*search, *scan)) return true;
   }
   return false;
+}
+
+/// Whether a join is one of a search with its own table; sets which side is which.
+bool IsSelfJoin(const LogicalOperator& op, size_t& search_side) {
+  if (op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) return false;
+  const auto& join = op.Cast<duckdb::LogicalComparisonJoin>();
+  return join.join_type == duckdb::JoinType::INNER && join.conditions.size() == 1 &&
+         join.conditions[0].comparison == duckdb::ExpressionType::COMPARE_EQUAL &&
+         IsSelfPair(op, *join.conditions[0].left, *join.conditions[0].right, search_side);
 }
 
 /// Lets the search give the columns of the scan, and puts it in the join's place.
@@ -98,10 +103,35 @@ void TakeOut(duckdb::unique_ptr<LogicalOperator>& op, size_t search_side,
   op = std::move(alone);
 }
 
+/// The same for cross products that a filter makes such joins: `FROM a, b WHERE a._id = b._id`.
+/// Takes the condition out of the filter's conjuncts.
+void TakeOutCrossed(duckdb::unique_ptr<LogicalOperator>& op,
+                    duckdb::vector<duckdb::unique_ptr<Expression>>& conjuncts,
+                    std::vector<Moved>& moved) {
+  if (op->type != LogicalOperatorType::LOGICAL_CROSS_PRODUCT) return;
+  for (auto& child : op->children) TakeOutCrossed(child, conjuncts, moved);
+  for (auto at = conjuncts.begin(); at != conjuncts.end(); ++at) {
+    if ((*at)->GetExpressionType() != duckdb::ExpressionType::COMPARE_EQUAL) continue;
+    const auto& equal = (*at)->Cast<duckdb::BoundComparisonExpression>();
+    size_t search_side = 0;
+    if (!IsSelfPair(*op, *equal.left, *equal.right, search_side)) continue;
+    TakeOut(op, search_side, moved);
+    conjuncts.erase(at);
+    return;
+  }
+}
+
 void TakeOutAll(duckdb::unique_ptr<LogicalOperator>& op, std::vector<Moved>& moved) {
   for (auto& child : op->children) TakeOutAll(child, moved);
   size_t search_side = 0;
   if (IsSelfJoin(*op, search_side)) TakeOut(op, search_side, moved);
+  if (op->type != LogicalOperatorType::LOGICAL_FILTER) return;
+  duckdb::LogicalFilter::SplitPredicates(op->expressions);
+  TakeOutCrossed(op->children[0], op->expressions, moved);
+  if (op->expressions.empty()) {
+    duckdb::unique_ptr<LogicalOperator> below = std::move(op->children[0]);
+    op = std::move(below);
+  }
 }
 
 void Rebind(Expression& expression, const std::vector<Moved>& moved) {

@@ -1,5 +1,7 @@
 #include "infino/sql/table_scan.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,7 +36,7 @@ const duckdb::TableFunction& ParquetScan(ClientContext& context) {
 /// A scan under way: the few rows that it gives, or our own scan, or DuckDB's own state.
 struct ScanProgress final : duckdb::GlobalTableFunctionState {
   [[nodiscard]] duckdb::idx_t MaxThreads() const override {
-    if (few != nullptr) return 1;
+    if (few != nullptr) return std::max<size_t>(few->batch_count(), 1);
     return flat != nullptr ? flat->unit_count() : parquet->MaxThreads();
   }
 
@@ -66,7 +68,7 @@ duckdb::unique_ptr<duckdb::LocalTableFunctionState> StartThread(
     duckdb::ExecutionContext& context, duckdb::TableFunctionInitInput& input,
     duckdb::GlobalTableFunctionState* state) {
   auto& progress = state->Cast<ScanProgress>();
-  if (progress.few != nullptr) return duckdb::make_uniq<duckdb::LocalTableFunctionState>();
+  if (progress.few != nullptr) return duckdb::make_uniq<FewRows::Reading>();
   if (progress.flat != nullptr) {
     return duckdb::make_uniq<ThreadProgress>(context.client, *progress.flat);
   }
@@ -76,7 +78,7 @@ duckdb::unique_ptr<duckdb::LocalTableFunctionState> StartThread(
 void Scan(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::DataChunk& chunk) {
   auto& progress = input.global_state->Cast<ScanProgress>();
   if (progress.few != nullptr) {
-    progress.few->Next(context, chunk);
+    progress.few->Next(context, input.local_state->Cast<FewRows::Reading>(), chunk);
     return;
   }
   if (progress.flat != nullptr) {
@@ -92,7 +94,9 @@ void Scan(ClientContext& context, duckdb::TableFunctionInput& input, duckdb::Dat
 duckdb::OperatorPartitionData PartitionOf(ClientContext& context,
                                           duckdb::TableFunctionGetPartitionInput& input) {
   auto& progress = input.global_state->Cast<ScanProgress>();
-  if (progress.few != nullptr) return duckdb::OperatorPartitionData(0);
+  if (progress.few != nullptr) {
+    return duckdb::OperatorPartitionData(input.local_state->Cast<FewRows::Reading>().batch);
+  }
   if (progress.flat != nullptr) {
     return duckdb::OperatorPartitionData(input.local_state->Cast<ThreadProgress>().units.ordinal());
   }
@@ -141,6 +145,16 @@ duckdb::InsertionOrderPreservingMap<duckdb::string> Explain(
   return lines;
 }
 
+/// What is known of a scan once it has run.
+duckdb::InsertionOrderPreservingMap<duckdb::string> Report(
+    duckdb::TableFunctionDynamicToStringInput& input) {
+  duckdb::InsertionOrderPreservingMap<duckdb::string> lines;
+  if (input.global_state == nullptr) return lines;
+  const auto& progress = input.global_state->Cast<ScanProgress>();
+  lines["Rows by"] = progress.few == nullptr ? "scan" : progress.few->Describe();
+  return lines;
+}
+
 duckdb::unique_ptr<duckdb::FunctionData> RefuseToBind(
     ClientContext& /*context*/, duckdb::TableFunctionBindInput& /*input*/,
     duckdb::vector<duckdb::LogicalType>& /*types*/, duckdb::vector<duckdb::string>& /*names*/) {
@@ -167,7 +181,7 @@ duckdb::TableFunction FunctionOf(const duckdb::TableFunction& parquet_scan) {
     return ScanVirtualColumns();
   };
   function.to_string = Explain;
-  function.dynamic_to_string = nullptr;
+  function.dynamic_to_string = Report;
   function.named_parameters.clear();
   LetPlansBeCopied(function);
   return function;

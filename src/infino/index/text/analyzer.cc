@@ -27,6 +27,7 @@
 #include "infino/common/bytes.h"
 #include "infino/error.h"
 #include "infino/index/text/ascii_word.h"
+#include "infino/index/text/stop_words.h"
 #include "infino/index/text/word_break.h"
 #include "infino/index_spec.h"
 
@@ -38,33 +39,6 @@ struct DeleteStemmer {
 };
 
 using Stemmer = std::unique_ptr<sb_stemmer, DeleteStemmer>;
-
-// A short ASCII word as a number that orders like the word.
-constexpr uint64_t Pack(std::string_view word) {
-  uint64_t packed = 0;
-  for (size_t i = 0; i < sizeof(packed); ++i) {
-    packed = (packed << 8U) | (i < word.size() ? static_cast<unsigned char>(word[i]) : 0U);
-  }
-  return packed;
-}
-
-constexpr size_t kStopWordLengthMax = 5;
-
-constexpr auto kEnglishStopWords = [] {
-  constexpr std::array<std::string_view, 33> kWords{
-      "a",   "an",    "and",  "are",   "as",    "at",   "be",   "but", "by",  "for",  "if",
-      "in",  "into",  "is",   "it",    "no",    "not",  "of",   "on",  "or",  "such", "that",
-      "the", "their", "then", "there", "these", "they", "this", "to",  "was", "will", "with"};
-  std::array<uint64_t, kWords.size()> packed{};
-  std::transform(kWords.begin(), kWords.end(), packed.begin(), Pack);
-  std::sort(packed.begin(), packed.end());
-  return packed;
-}();
-
-bool IsStopWord(std::string_view word) {
-  return word.size() <= kStopWordLengthMax &&
-         std::binary_search(kEnglishStopWords.begin(), kEnglishStopWords.end(), Pack(word));
-}
 
 using internal::AsciiTraitsOf;
 using internal::AsciiWord;

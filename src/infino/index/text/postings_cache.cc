@@ -13,6 +13,7 @@
 
 #include "infino/index/text/impacts.h"
 #include "infino/index/text/length_array.h"
+#include "infino/index/text/term_texts.h"
 
 namespace infino::text {
 namespace {
@@ -31,6 +32,9 @@ struct KeyView {
 
 /// No term is empty, so the empty one stands for the lengths.
 constexpr std::string_view kLengthsKey;
+
+/// Nor has any a blank: this one stands for the text of all.
+constexpr std::string_view kTextsKey = " ";
 
 KeyView MakeKey(uint64_t index, std::string_view term) {
   constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
@@ -56,6 +60,7 @@ class PostingsCache::Shard {
     size_t hash = 0;
     std::shared_ptr<const KnownTerm> known{};
     std::shared_ptr<const DocLengths> lengths{};
+    std::shared_ptr<const TermTexts> texts{};
     size_t bytes = 0;
   };
 
@@ -67,7 +72,9 @@ class PostingsCache::Shard {
     const auto found = Locate(key);
     if (found == by_hash_.end()) return {};
     by_use_.splice(by_use_.begin(), by_use_, found->second);
-    return {.known = found->second->known, .lengths = found->second->lengths};
+    return {.known = found->second->known,
+            .lengths = found->second->lengths,
+            .texts = found->second->texts};
   }
 
   void Keep(const KeyView& key, Entry entry) {
@@ -142,6 +149,11 @@ std::shared_ptr<const DocLengths> PostingsCache::FindLengths(uint64_t index) {
   return ShardOf(key.hash).Find(key).lengths;
 }
 
+std::shared_ptr<const TermTexts> PostingsCache::FindTexts(uint64_t index) {
+  const KeyView key = MakeKey(index, kTextsKey);
+  return ShardOf(key.hash).Find(key).texts;
+}
+
 void PostingsCache::KeepTerm(uint64_t index, std::string_view term,
                              std::shared_ptr<const KnownTerm> known) {
   const KeyView key = MakeKey(index, term);
@@ -153,6 +165,12 @@ void PostingsCache::KeepLengths(uint64_t index, std::shared_ptr<const DocLengths
   const KeyView key = MakeKey(index, kLengthsKey);
   const size_t bytes = lengths->memory_bytes();
   ShardOf(key.hash).Keep(key, {.lengths = std::move(lengths), .bytes = bytes});
+}
+
+void PostingsCache::KeepTexts(uint64_t index, std::shared_ptr<const TermTexts> texts) {
+  const KeyView key = MakeKey(index, kTextsKey);
+  const size_t bytes = texts->memory_bytes();
+  ShardOf(key.hash).Keep(key, {.texts = std::move(texts), .bytes = bytes});
 }
 
 int64_t PostingsCache::size_bytes() const {

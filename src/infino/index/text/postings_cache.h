@@ -9,6 +9,7 @@
 #include "infino/index/text/length_array.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/term_postings.h"
+#include "infino/index/text/term_texts.h"
 
 namespace infino::text {
 
@@ -29,9 +30,10 @@ struct KnownTerm {
   std::shared_ptr<const TermPostings> postings;
 };
 
-/// What searches found out about terms and document lengths, kept for the next ones: a warm search
-/// reads nothing, verifies nothing and parses nothing again. By index (TextIndexReader::uid) and
-/// term, within a budget of bytes, the least recently used dropped first. Thread-safe.
+/// What searches found out about terms, the text of all terms and document lengths, kept for the
+/// next ones: a warm search reads nothing, verifies nothing and parses nothing again. By index
+/// (TextIndexReader::uid) and term, within a budget of bytes, the least recently used dropped
+/// first. Thread-safe.
 class PostingsCache {
  public:
   explicit PostingsCache(int64_t budget_bytes);
@@ -44,10 +46,12 @@ class PostingsCache {
   /// Null if nothing is known.
   [[nodiscard]] std::shared_ptr<const KnownTerm> FindTerm(uint64_t index, std::string_view term);
   [[nodiscard]] std::shared_ptr<const DocLengths> FindLengths(uint64_t index);
+  [[nodiscard]] std::shared_ptr<const TermTexts> FindTexts(uint64_t index);
 
   /// Replaces what was known. What is too large for the cache is not kept.
   void KeepTerm(uint64_t index, std::string_view term, std::shared_ptr<const KnownTerm> known);
   void KeepLengths(uint64_t index, std::shared_ptr<const DocLengths> lengths);
+  void KeepTexts(uint64_t index, std::shared_ptr<const TermTexts> texts);
 
   /// At most the budget.
   [[nodiscard]] int64_t size_bytes() const;
