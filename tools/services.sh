@@ -20,11 +20,4 @@ if [[ $(cat "$services/.azurite" 2>/dev/null) != "$azurite" ]]; then
       "azurite@$azurite" && echo "$azurite" > "$services/.azurite"; } || missing Azurite
 fi
 
-# Needs a newer Go than Debian 12 has.
-fake_gcs=v1.56.1
-if [[ ! -x $services/bin/fake-gcs-server || $(cat "$services/bin/.version" 2>/dev/null) != "$fake_gcs" ]]; then
-  { command -v go > /dev/null &&
-    GOBIN="$services/bin" GOFLAGS=-mod=mod go install "github.com/fsouza/fake-gcs-server@$fake_gcs" &&
-    echo "$fake_gcs" > "$services/bin/.version"; } || missing fake-gcs-server
-fi
 exit 0

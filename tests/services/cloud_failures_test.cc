@@ -40,8 +40,12 @@ TEST(CloudFailures, AMissingBucketIsNoMissingObject) {
   TestServer server = *TheTestServer();
   server.uri = server.uri.substr(0, server.uri.find("://")) + "://no-such-bucket";
   INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore opened, server.Open("p"));
-  const std::vector<arrow::Status> failures = {Read(opened), Write(opened),
-                                               Wait(opened.store->List("")).status()};
+  std::vector<arrow::Status> failures = {Read(opened)};
+  // SeaweedFS makes buckets when somebody with the right to do so writes, and lists missing ones.
+  if (server.kind != "seaweedfs") {
+    failures.push_back(Write(opened));
+    failures.push_back(Wait(opened.store->List("")).status());
+  }
   for (const arrow::Status& status : failures) {
     EXPECT_THAT(status, IsError(ErrorKind::kInvalidArgument));
     EXPECT_THAT(status.message(), HasSubstr("no-such-bucket"));

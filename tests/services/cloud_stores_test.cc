@@ -24,7 +24,8 @@ std::shared_ptr<ObjectStore> Cloud(const std::string& /*folder*/) {
     ADD_FAILURE() << "run this by with_server.py";
     return nullptr;
   }
-  auto opened = server->Open(TestServer::FreshPrefix() + "/a b+c%20\xc3\xa9");
+  // Servers on a busy machine may be slow, and swaps are not repeated here.
+  auto opened = server->Open(TestServer::FreshPrefix() + "/a b+c%20\xc3\xa9", {{"timeout", "60s"}});
   EXPECT_THAT(opened, IsOk());
   if (!opened.ok()) return nullptr;
   const auto made = MakeRetryingStore(std::move(opened->store), SystemClock(),
@@ -33,8 +34,25 @@ std::shared_ptr<ObjectStore> Cloud(const std::string& /*folder*/) {
   return made.ValueOr(nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cloud, ObjectStoreConformance,
-                         testing::Values(StoreCase{.name = "Server", .make = Cloud}),
+StoreCase ServerCase() {
+  StoreCase server{.name = "Server", .make = Cloud};
+  const std::string kind = TheTestServer() == nullptr ? "" : TheTestServer()->kind;
+  if (kind == "seaweedfs") {
+    server.keeps_backslashes = false;
+    server.unmet = {{"OfRacingUploadsExactlyOneWins",
+                     "SeaweedFS checks If-None-Match of an upload before it completes it, so that "
+                     "several may win"}};
+  }
+  if (kind == "azurite") {
+    server.keeps_backslashes = false;
+    const std::string why = "Azurite takes blocks that nobody committed for an object";
+    server.unmet = {{"AnUploadDoesNotReplaceAnObject", why},
+                    {"NothingIsLeftOfAnUploadThatWasGivenUp", why}};
+  }
+  return server;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cloud, ObjectStoreConformance, testing::Values(ServerCase()),
                          [](const testing::TestParamInfo<StoreCase>& one) {
                            return one.param.name;
                          });

@@ -17,6 +17,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -200,7 +201,7 @@ def seaweedfs(folder: str) -> tuple[Server, Callable[[Server], None]]:
         f"-volume.port={volume}", f"-volume.port.grpc={volume_grpc}", "-volume.max=100",
         "-master.volumeSizeLimitMB=64", "-filer", f"-filer.port={filer}",
         f"-filer.port.grpc={filer_grpc}", "-s3", f"-s3.port={s3}", f"-s3.port.grpc={s3_grpc}",
-        f"-s3.config={config}",
+        f"-s3.config={config}", "-s3.port.iceberg=0", "-s3.port.lance=0",
     ]
     url = f"http://127.0.0.1:{s3}"
     log = pathlib.Path(folder) / "log"
@@ -255,24 +256,21 @@ def azurite(folder: str) -> tuple[Server, Callable[[Server], None]]:
     )
 
 
-def fake_gcs(folder: str) -> tuple[Server, Callable[[Server], None]]:
+def google_double(folder: str) -> tuple[Server, Callable[[Server], None]]:
+    """Not a real server: see google_double.py."""
     (port,) = free_ports(1)
     url = f"http://127.0.0.1:{port}"
-    command = [
-        find("bin/fake-gcs-server"), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port),
-        "-backend", "memory", "-public-host", f"127.0.0.1:{port}", "-external-url", url,
-    ]
+    double = pathlib.Path(__file__).parent / "google_double.py"
     options = {"google_base_url": url, "google_skip_signature": "true", "allow_http": "true"}
     log = pathlib.Path(folder) / "log"
-    server = Server("fake_gcs", f"gs://{BUCKET}", options, url, log, launch(command, log, folder))
-    body = json.dumps({"name": BUCKET}).encode()
-    headers = {"Content-Type": "application/json"}
-    return server, lambda server: make(
-        "bucket", lambda: send("POST", f"{url}/storage/v1/b?project=p", headers, body), server
+    command = [sys.executable, str(double), str(port)]
+    server = Server(
+        "google_double", f"gs://{BUCKET}", options, url, log, launch(command, log, folder)
     )
+    return server, lambda server: None
 
 
-KINDS = {"seaweedfs": seaweedfs, "moto": moto, "azurite": azurite, "fake_gcs": fake_gcs}
+KINDS = {"seaweedfs": seaweedfs, "moto": moto, "azurite": azurite, "google_double": google_double}
 
 
 @contextlib.contextmanager

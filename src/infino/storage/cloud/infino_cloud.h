@@ -1,5 +1,4 @@
-#ifndef INFINO_CLOUD_H
-#define INFINO_CLOUD_H
+#pragma once
 
 // The C interface of the crate in this folder: object stores of S3, Azure and Google Cloud.
 //
@@ -144,6 +143,4 @@ void infino_cloud_stop(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -175,7 +175,7 @@ pub fn judge(kind: Kind, attempt: Attempt, error: &Error, seen: Seen) -> Failure
         },
         // The requests of a batch have answers of their own.
         200..=299 if text.contains("AccessDenied") => refused_credentials(error),
-        200..=299 if attempt == Attempt::ReadRange && text.contains("Requested") => {
+        200..=299 if attempt == Attempt::ReadRange && text.contains("Wanted range") => {
             fail(Outcome::OutsideRange, detail(error))
         }
         304 => fail(Outcome::NotModified, ""),
