@@ -60,7 +60,7 @@ struct CloudAnswer {
 /// Futures complete on threads of a pool. Thread-safe. What is under way when the process ends may
 /// never complete. In a forked child nothing may be called but the destructor, which leaves all to
 /// the parent.
-class CloudBucket : public std::enable_shared_from_this<CloudBucket> {
+class CloudBucket {
   struct OnlyOpen {};
   struct Handle;
 

@@ -1,7 +1,7 @@
 //! The types of infino_cloud.h, and the gate through which all calls into the other side go.
 
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -154,6 +154,17 @@ pub struct Place {
 static STOPPED: AtomicBool = AtomicBool::new(false);
 static CALLS_OUT: AtomicUsize = AtomicUsize::new(0);
 
+/// The process that CALLS_OUT counts for. A fork may come in the middle of a call.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// To be called before the first request of a process.
+pub fn forget_calls_of_parent() {
+    let process = std::process::id();
+    if PROCESS.swap(process, SeqCst) != process {
+        CALLS_OUT.store(0, SeqCst);
+    }
+}
+
 /// Makes a call into the other side, unless that wants none any more.
 pub fn call_out(call: impl FnOnce()) {
     CALLS_OUT.fetch_add(1, SeqCst);
@@ -167,7 +178,7 @@ pub fn call_out(call: impl FnOnce()) {
 pub fn stop() {
     STOPPED.store(true, SeqCst);
     for _ in 0..5000 {
-        if CALLS_OUT.load(SeqCst) == 0 {
+        if CALLS_OUT.load(SeqCst) == 0 || PROCESS.load(SeqCst) != std::process::id() {
             return;
         }
         std::thread::sleep(Duration::from_millis(1));

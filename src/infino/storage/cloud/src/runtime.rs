@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::abi;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 const THREADS: usize = 2;
@@ -15,6 +16,17 @@ struct Threads {
 /// so it leaves them alone and starts its own. A pointer, since a lock could be closed in the child.
 static CURRENT: AtomicPtr<Threads> = AtomicPtr::new(std::ptr::null_mut());
 
+/// A service that closes a connection under way would end the process, where that does not expect
+/// it: what is written with several buffers at once raises the signal, to the thread that writes.
+fn block_broken_pipes() {
+    unsafe {
+        let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut());
+    }
+}
+
 /// The threads of the process of this `generation`.
 pub fn handle(generation: u64) -> Result<Handle, String> {
     let seen = CURRENT.load(Ordering::Acquire);
@@ -23,9 +35,11 @@ pub fn handle(generation: u64) -> Result<Handle, String> {
             return Ok(threads.runtime.handle().clone());
         }
     }
+    abi::forget_calls_of_parent();
     let runtime = Builder::new_multi_thread()
         .worker_threads(THREADS)
         .thread_name("infino-cloud")
+        .on_thread_start(block_broken_pipes)
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start threads for requests: {error}"))?;
