@@ -24,6 +24,7 @@
 #include "infino/manifest/manifest.h"
 #include "infino/manifest/tombstones_codec.h"
 #include "infino/storage/object_store.h"
+#include "infino/storage/retrying_store.h"
 #include "infino/storage/store_registry.h"
 #include "infino/supertable/layout.h"
 #include "infino/supertable/pointer.h"
@@ -141,7 +142,9 @@ arrow::Status RunInspect(const InspectArguments& arguments, const Command& comma
   if (arguments.table.empty()) return InspectFile(arguments.target);
   const auto clock = SystemClock();
   const auto random = Random::FromSystem();
-  ARROW_ASSIGN_OR_RAISE(const auto store, OpenStore(arguments.target, command.connect, clock));
+  ARROW_ASSIGN_OR_RAISE(OpenedStore opened, OpenStore(arguments.target, command.connect, clock));
+  ARROW_ASSIGN_OR_RAISE(const auto store,
+                        MakeRetryingStore(std::move(opened.store), clock, random, opened.retries));
   const Catalog catalog(store, {.clock = clock, .random = random});
   ARROW_ASSIGN_OR_RAISE(const CatalogContent content, catalog.Read());
   const auto found = content.tables.find(arguments.table);

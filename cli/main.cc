@@ -1,7 +1,9 @@
+#include <cstddef>
 #include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <arrow/status.h>
@@ -10,6 +12,7 @@
 #include "cli/display_text.h"
 #include "cli/interrupt.h"
 #include "infino/log.h"
+#include "infino/options.h"
 
 namespace infino::cli {
 
@@ -22,6 +25,14 @@ void PrintWarning(LogLevel level, std::string_view message) {
   if (level < LogLevel::kWarning) return;
   static_cast<void>(std::fprintf(stderr, "infino: warning: %.*s\n",
                                  static_cast<int>(message.size()), message.data()));
+}
+
+void AddStorageOption(const std::string& option, ConnectOptions& connect) {
+  const size_t equals = option.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw CLI::ValidationError("--storage-option", "wanted KEY=VALUE, got " + option);
+  }
+  connect.storage_options[option.substr(0, equals)] = option.substr(equals + 1);
 }
 
 int RunMain(int argc, char** argv) {
@@ -40,6 +51,14 @@ int RunMain(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
       ->option_text("FORMAT");
   app.add_option("--threads", command.connect.thread_count, "Worker threads; 0: one a core");
+  app.add_option_function<std::vector<std::string>>(
+         "--storage-option",
+         [&command](const std::vector<std::string>& options) {
+           for (const std::string& option : options) AddStorageOption(option, command.connect);
+         },
+         "How a bucket is reached, once an option: region, endpoint, credentials ...")
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
   app.fallthrough();
 
   AddTableCommands(app, command);

@@ -17,7 +17,10 @@ python=${PYTHON:-python3}
 "$python" -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
 "$python" -c 'import os, sysconfig as s, sys
 sys.exit(not os.path.exists(s.get_paths()["include"] + "/Python.h"))' || packages+=(python3-dev)
-command -v cargo > /dev/null || packages+=(cargo)
+# Debian's package cargo is too old; this one is what browsers are built with.
+cargo_needed=1.85
+cargo_version=$(cargo --version 2>/dev/null | cut -d' ' -f2) || cargo_version=0
+printf '%s\n' "$cargo_needed" "${cargo_version:-0}" | sort -V -C || packages+=(cargo-web rustc-web)
 command -v npm > /dev/null || packages+=(npm)
 
 missing=()

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 say() { printf '\n== %s  [%(%H:%M:%S)T]\n' "$*" -1; }
 
 tools/bootstrap.sh --test
+tools/services.sh
 python=$PWD/.venv/bin/python
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}

@@ -40,6 +40,7 @@ DOORS = {
     r"<nanobind": r"python/src/",
     r"<CLI/": r"cli/",
     r"<histedit": r"cli/line_editor\.cc",
+    r'"infino/storage/cloud/': r"src/infino/storage/cloud_bucket\.cc",
     r"<immintrin": r"src/infino/(codec|index/vector)/.*_(avx2|avx512)\.cc",
     r"<arm_neon": r"src/infino/(codec|index/vector)/.*_neon\.cc",
 }

@@ -133,7 +133,9 @@ def connect(
     compression: str | None = None,
     strict_schema: bool = False,
 ) -> Connection:
-    """Connects to a folder (a path or file://PATH, created if absent) or to memory://.
+    """Connects to a folder (a path or file://PATH, created if absent), to memory://, or to a bucket:
+    s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, gs://BUCKET/PREFIX. `storage_options` say how that is
+    reached, by the names that object_store uses (docs/storage.md), else the usual environment.
 
     `connection_memory_budget_bytes` makes an append fail instead of holding more;
     `build_memory_bytes` (1 GiB) is what building superfiles may hold before it puts index data into
@@ -143,8 +145,7 @@ def connect(
     vectors. `freshness`: how many seconds old a table's version may be before a query looks for a
     newer one. `compression` of the columns: "zstd" (default), "lz4" or "none". With `strict_schema`
     an append with a column that its table does not have fails; without, the column is added.
-    `storage_options`, `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` concern
-    remote stores and are accepted everywhere.
+    `cache_dir`, `cache_budget_bytes`, `cold_fetch_mode` and `api_key` are accepted everywhere.
     """
     del api_key
     options = _infino.ConnectOptions()

@@ -303,12 +303,16 @@ arrow::Result<std::shared_ptr<Connection>> Connect(std::string_view uri,
   const std::shared_ptr<Random> random = Random::FromSystem();
   std::shared_ptr<ObjectStore> kept;
   if (IsMemoryUri(uri)) {
-    ARROW_ASSIGN_OR_RAISE(kept, OpenStore(uri, options, clock));
+    ARROW_ASSIGN_OR_RAISE(OpenedStore opened, OpenStore(uri, options, clock));
+    kept = std::move(opened.store);
   }
   PartsSource source = [=, uri = std::string(uri)]() -> arrow::Result<RuntimeParts> {
     RuntimeParts parts{.store = kept, .clock = clock, .random = random};
     if (parts.store == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(parts.store, OpenStore(uri, options, clock));
+      ARROW_ASSIGN_OR_RAISE(OpenedStore opened, OpenStore(uri, options, clock));
+      parts.store = std::move(opened.store);
+      parts.retries = opened.retries;
+      parts.freshness_ms = opened.freshness_ms;
     }
     return parts;
   };

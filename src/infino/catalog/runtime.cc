@@ -53,11 +53,11 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                                                       const ConnectOptions& options) {
   auto runtime = std::make_unique<Runtime>(OnlyMake{});
   runtime->generation_ = ForkGeneration();
-  runtime->freshness_ms_ = options.freshness_ms.value_or(0);
+  runtime->freshness_ms_ = options.freshness_ms.value_or(parts.freshness_ms);
   runtime->meter_ = std::make_shared<StoreMeter>();
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<ObjectStore> store,
                         MakeRetryingStore(MakeMeteredStore(std::move(parts.store), runtime->meter_),
-                                          parts.clock, parts.random));
+                                          parts.clock, parts.random, parts.retries));
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<WorkPool> pool, WorkPool::Make(options.thread_count));
   runtime->writing_ = {.store = store,
                        .clock = parts.clock,

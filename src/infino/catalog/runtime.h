@@ -20,6 +20,7 @@
 #include "infino/storage/block_cache.h"
 #include "infino/storage/metered_store.h"
 #include "infino/storage/object_store.h"
+#include "infino/storage/retrying_store.h"
 #include "infino/supertable/pointer.h"
 #include "infino/supertable/snapshot.h"
 
@@ -40,6 +41,8 @@ struct RuntimeParts {
   std::shared_ptr<Clock> clock;
   std::shared_ptr<Random> random;
   std::shared_ptr<RowSelector> row_selector = nullptr;  ///< Null: by SQL.
+  RetryOptions retries = {};
+  int64_t freshness_ms = 0;  ///< Where the options don't say.
 };
 
 /// The threads, caches and opened tables of a connection in one process: everything that a forked

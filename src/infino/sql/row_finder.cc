@@ -183,6 +183,7 @@ RowFinder::Found RowFinder::ByIds(const std::vector<Value>& values) const {
   std::vector<RowId> ids;
   for (const Value& value : values) {
     Value decimal;
+    duckdb::string out_of_range;  // Without it the cast throws.
     if (value.IsNull() ||
         !value.DefaultTryCastAs(duckdb::LogicalType::DECIMAL(38, 0), decimal, &out_of_range)) {
       continue;

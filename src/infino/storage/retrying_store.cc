@@ -32,7 +32,8 @@
 namespace infino {
 namespace {
 
-constexpr int kPauseThreads = 2;
+/// Started only when so many calls pause at once.
+constexpr int kPauseThreads = 32;
 
 /// What the calls of one store share.
 struct RetryContext {

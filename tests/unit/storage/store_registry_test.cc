@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
@@ -24,7 +26,8 @@ namespace {
 using testing::HasSubstr;
 
 arrow::Result<std::shared_ptr<ObjectStore>> Open(const std::string& uri) {
-  return OpenStore(uri, ConnectOptions(), SystemClock());
+  ARROW_ASSIGN_OR_RAISE(OpenedStore opened, OpenStore(uri, ConnectOptions(), SystemClock()));
+  return std::move(opened.store);
 }
 
 TEST(StoreRegistry, MemoryHasThreeNamesAndIsNewEachTime) {
@@ -45,13 +48,51 @@ TEST(StoreRegistry, AnUnknownSchemeIsRefusedByItsName) {
   }
 }
 
-TEST(StoreRegistry, AnObjectStoreThatIsNotBuiltInIsRefused) {
-  for (const std::string uri : {"s3://b/p", "az://c/p", "azure://c", "gs://b", "gcs://b/p"}) {
-    const auto opened = Open(uri);
-    EXPECT_THAT(opened, IsError(ErrorKind::kInvalidArgument)) << uri;
-    EXPECT_THAT(opened.status().message(),
-                HasSubstr("object stores are not supported by this build: " + uri));
+arrow::Status OpenWith(const std::string& uri, std::map<std::string, std::string> options) {
+  return OpenStore(uri, {.storage_options = std::move(options)}, SystemClock()).status();
+}
+
+TEST(StoreRegistry, ABucketIsOpenedWithoutARequest) {
+  INFINO_EXPECT_OK(OpenWith("s3://b/p", {{"aws_region", "x"}}));
+  INFINO_EXPECT_OK(OpenWith("az://c/p", {{"azure_storage_account_name", "a"}}));
+  INFINO_EXPECT_OK(OpenWith("azure://c", {{"ACCOUNT_NAME", "a"}}));
+  INFINO_EXPECT_OK(OpenWith("gs://b", {{"google_skip_signature", "true"}}));
+  INFINO_EXPECT_OK(OpenWith("gcs://b/p/", {{"google_skip_signature", "true"}}));
+}
+
+TEST(StoreRegistry, ABucketAndAPrefixAreNeeded) {
+  for (const std::string uri : {"s3://", "s3:///p", "az://", "gs://", "s3://b//p", "s3://b/../p"}) {
+    EXPECT_THAT(OpenWith(uri, {}), IsError(ErrorKind::kInvalidArgument)) << uri;
   }
+}
+
+TEST(StoreRegistry, AnUnknownOptionIsNamedWithTheNearestOne) {
+  const auto message = [](const std::string& uri, const std::string& key) {
+    const arrow::Status status = OpenWith(uri, {{key, "x"}});
+    EXPECT_THAT(status, IsError(ErrorKind::kInvalidArgument)) << key;
+    return status.message();
+  };
+  EXPECT_THAT(message("s3://b", "aws_regoin"), HasSubstr("'aws_regoin'"));
+  EXPECT_THAT(message("s3://b", "aws_regoin"), HasSubstr("aws_region?"));
+  EXPECT_THAT(message("az://b", "azure_storage_acount_name"),
+              HasSubstr("azure_storage_account_name?"));
+  EXPECT_THAT(message("gs://b", "aws_region"), HasSubstr("'aws_region'"));
+  EXPECT_THAT(message("gs://b", "timeuot"), HasSubstr("timeout?"));
+}
+
+TEST(StoreRegistry, OptionsThatCanNotBeAreRefused) {
+  const std::string http = "http://127.0.0.1:1";
+  const arrow::Status plain = OpenWith("s3://b", {{"aws_endpoint", http}});
+  EXPECT_THAT(plain, IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(plain.message(), HasSubstr("aws_allow_http"));
+  INFINO_EXPECT_OK(OpenWith("s3://b", {{"endpoint", http}, {"allow_http", "true"}}));
+  EXPECT_THAT(OpenWith("s3://b", {{"timeout", "soon"}}), IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(OpenWith("s3://b", {{"aws_region", "x"}, {"region", "y"}}),
+              IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(OpenWith("s3://b", {{"aws_access_key_id", "x"}}),
+              IsError(ErrorKind::kInvalidArgument));
+  EXPECT_THAT(OpenWith("az://c", {{"azure_storage_account_key", "x"}}),
+              IsError(ErrorKind::kInvalidArgument));
 }
 
 TEST(StoreRegistry, AFolderIsTakenVerbatimAndCreated) {
