@@ -226,7 +226,7 @@ OUTSIDE = [
     "SELECT current_setting('threads')", "SELECT getenv('HOME')", "SELECT getvariable('x')",
     "SELECT system.main.current_setting('threads')", "SELECT write_log('x')", "SELECT nextval('x')",
     "SELECT * FROM infino_scan('{0}.parquet')", "SELECT * FROM infino_scan('docs')",
-    "SELECT * FROM infino_scan('infino://x/y.parquet')",
+    "SELECT * FROM infino_scan('infino://x/y.parquet')", "SELECT * FROM infino_value_counts()",
     "SELECT * FROM json_execute_serialized_sql('{{}}')", "SELECT json_serialize_sql('SELECT 1')",
     "SELECT json_deserialize_sql('{{}}')", "SELECT set_config('threads', '1')",
     "EXPLAIN ANALYZE SELECT * FROM read_text('{0}')", "DESCRIBE FROM read_text('{0}')",

@@ -153,8 +153,9 @@ TEST(ValueCounts, ASuperfileHasThoseOfColumnsWhoseValuesRepeat) {
     const auto batch = arrow::RecordBatch::Make(
         schema.ToArrow(), row_count,
         {*unique.Finish(), *few.Finish(), *number.Finish(), *none.Finish()});
+    const BuiltSuperfile built = BuildFrom(schema, {batch}).ValueOrDie();
     std::vector<int32_t> fields;
-    for (const ValueCounts& counts : BuildFrom(schema, {batch})->value_counts) {
+    for (const ValueCounts& counts : built.value_counts) {
       fields.push_back(counts.field_id);
     }
     return fields;
