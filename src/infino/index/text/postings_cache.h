@@ -9,9 +9,10 @@
 #include "infino/index/text/length_array.h"
 #include "infino/index/text/term_entry.h"
 #include "infino/index/text/term_postings.h"
-#include "infino/index/text/term_texts.h"
 
 namespace infino::text {
+
+class TermTexts;
 
 /// What a text index says of one term. Immutable once in a cache.
 struct KnownTerm {

@@ -9,7 +9,7 @@ namespace infino::text {
 /// What texts are asked to be like, as LIKE does: pieces that occur one behind the other, with
 /// anything between them.
 struct TextPattern {
-  std::vector<std::string> pieces;
+  std::vector<std::string> pieces{};
   bool at_start = false;  ///< Whether the first piece begins the text.
   bool at_end = false;    ///< Whether the last one ends it.
 
@@ -21,7 +21,7 @@ struct TextPattern {
 
 /// That a text has a term with `part` in it: ASCII in lower case, with a letter or digit.
 struct TermConstraint {
-  std::string part;
+  std::string part{};
   bool at_start = false;  ///< Whether the term begins with it.
   bool at_end = false;    ///< Whether the term ends with it.
 
