@@ -28,6 +28,9 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Servers on a busy machine may be slow.
+const std::map<std::string, std::string> kPatient = {{"timeout", "60s"}};
+
 arrow::Status Read(const OpenedStore& opened) {
   return Wait(opened.store->Get("catalog")).status();
 }
@@ -39,7 +42,7 @@ arrow::Status Write(const OpenedStore& opened) {
 TEST(CloudFailures, AMissingBucketIsNoMissingObject) {
   TestServer server = *TheTestServer();
   server.uri = server.uri.substr(0, server.uri.find("://")) + "://no-such-bucket";
-  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore opened, server.Open("p"));
+  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore opened, server.Open("p", kPatient));
   std::vector<arrow::Status> failures = {Read(opened)};
   // SeaweedFS makes buckets when somebody with the right to do so writes, and lists missing ones.
   if (server.kind != "seaweedfs") {
@@ -55,11 +58,11 @@ TEST(CloudFailures, AMissingBucketIsNoMissingObject) {
 
 TEST(CloudFailures, RefusedCredentialsNameTheBucket) {
   const TestServer& server = *TheTestServer();
-  std::map<std::string, std::string> wrong;
+  std::map<std::string, std::string> wrong = kPatient;
   if (server.kind == "seaweedfs") {
-    wrong = {{"aws_secret_access_key", "wrong"}};
+    wrong["aws_secret_access_key"] = "wrong";
   } else if (server.kind == "azurite") {
-    wrong = {{"azure_storage_account_key", "d3Jvbmc="}};
+    wrong["azure_storage_account_key"] = "d3Jvbmc=";
   } else {
     GTEST_SKIP() << server.kind << " checks no credentials";
   }
@@ -75,12 +78,12 @@ TEST(CloudFailures, AnybodyMayReadWhatIsPublic) {
   TestServer server = *TheTestServer();
   if (server.kind != "seaweedfs") GTEST_SKIP() << server.kind << " has no public bucket here";
   server.uri = "s3://public";
-  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore owner, server.Open("p"));
+  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore owner, server.Open("p", kPatient));
   INFINO_ASSERT_OK(Write(owner));
   server.options.erase("aws_access_key_id");
   server.options.erase("aws_secret_access_key");
   server.options["aws_skip_signature"] = "true";
-  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore anybody, server.Open("p"));
+  INFINO_ASSERT_OK_AND_ASSIGN(const OpenedStore anybody, server.Open("p", kPatient));
   INFINO_EXPECT_OK(Read(anybody));
   EXPECT_THAT(Wait(anybody.store->PutIfAbsent("y", arrow::Buffer::FromString("y"))),
               IsError(ErrorKind::kInvalidArgument));

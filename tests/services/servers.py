@@ -114,15 +114,15 @@ def wait_for(server: Server, seconds: float = 60) -> None:
     raise Missing(f"{server.name} does not answer: {server.tail()}")
 
 
-def sign_s3(method: str, url: str) -> dict[str, str]:
-    """The headers of a request without body and query, signed with the test's key."""
+def sign_s3(method: str, url: str, body: bytes = b"") -> dict[str, str]:
+    """The headers of a request without query, signed with the test's key."""
     scheme, _, host, path = url.split("/", 3)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    empty = hashlib.sha256(b"").hexdigest()
-    headers = {"host": host, "x-amz-content-sha256": empty, "x-amz-date": now}
+    content = hashlib.sha256(body).hexdigest()
+    headers = {"host": host, "x-amz-content-sha256": content, "x-amz-date": now}
     names = ";".join(headers)
     lines = "".join(f"{name}:{value}\n" for name, value in headers.items())
-    canonical = f"{method}\n/{path}\n\n{lines}\n{names}\n{empty}"
+    canonical = f"{method}\n/{path}\n\n{lines}\n{names}\n{content}"
     scope = f"{now[:8]}/us-east-1/s3/aws4_request"
     to_sign = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
     key = ("AWS4" + SECRET).encode()
@@ -213,6 +213,10 @@ def seaweedfs(folder: str) -> tuple[Server, Callable[[Server], None]]:
         for bucket in (BUCKET, "public"):
             where = f"{url}/{bucket}"
             make("bucket", lambda: send("PUT", where, sign_s3("PUT", where)), server)
+            # The first object of a bucket takes seconds.
+            first, body = where + "/first", b"x" * 5000
+            make("object", lambda: send("PUT", first, sign_s3("PUT", first, body), body), server)
+            send("DELETE", first, sign_s3("DELETE", first))
 
     return server, prepare
 

@@ -150,8 +150,8 @@ fn judge_bad_request(error: &Error, text: &str) -> Failure {
 
 fn judge_credentials(status: u16, error: &Error) -> Failure {
     let why = format!(
-        "there are no credentials: none in the options, the environment or the shared configuration, \
-         and the service that gives them failed; {}",
+        "cannot get credentials; where options, environment and shared configuration have none, the \
+         machine's own identity is asked for: {}",
         detail(error)
     );
     match status {
