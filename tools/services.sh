@@ -10,7 +10,7 @@ missing() { printf 'tools/services.sh: no %s: its tests will be skipped\n' "$1" 
 
 if ! cmp -s tools/services-requirements.txt "$services/venv/.requirements"; then
   { "$python" -m venv "$services/venv" &&
-    "$services/venv/bin/pip" install -q --disable-pip-version-check -r tools/services-requirements.txt &&
+    "$services/venv/bin/pip" install -q --no-compile --disable-pip-version-check -r tools/services-requirements.txt &&
     cp tools/services-requirements.txt "$services/venv/.requirements"; } || missing "SeaweedFS and moto"
 fi
 
