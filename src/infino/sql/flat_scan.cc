@@ -28,6 +28,7 @@
 #include "duckdb/planner/table_filter.hpp"
 #include "duckdb/storage/statistics/base_statistics.hpp"
 #include "duckdb/storage/statistics/numeric_stats.hpp"
+#include "duckdb/storage/statistics/string_stats.hpp"
 #include "infino/common/byte_range.h"
 #include "infino/common/wait.h"
 #include "infino/query/opened_files.h"
@@ -86,7 +87,14 @@ duckdb::BaseStatistics Between(const duckdb::Value& least, const duckdb::Value& 
   return statistics;
 }
 
-/// Statistics of a page of integers; unknown ones of types that aren't compared like their
+void SetTextBounds(duckdb::BaseStatistics& statistics, const PageBound& bound) {
+  const auto least = PrefixOfNumber(bound.least);
+  const auto greatest = PrefixOfNumber(bound.greatest);
+  duckdb::StringStats::SetMin(statistics, duckdb::string_t(least.data(), kPrefixBytes));
+  duckdb::StringStats::SetMax(statistics, duckdb::string_t(greatest.data(), kPrefixBytes));
+}
+
+/// Statistics of a page of integers or texts; unknown ones of types that aren't compared like their
 /// integers.
 duckdb::BaseStatistics StatisticsOf(const FlatConversion& conversion, const PageBound& bound) {
   const duckdb::LogicalType& type = conversion.type;
@@ -108,6 +116,10 @@ duckdb::BaseStatistics StatisticsOf(const FlatConversion& conversion, const Page
   if (is_plain && bound.has_value && !value_of(0).IsNull()) {
     duckdb::NumericStats::SetMin(statistics, value_of(bound.least));
     duckdb::NumericStats::SetMax(statistics, value_of(bound.greatest));
+  }
+  if (conversion.kind == FlatConversion::Kind::kBytes && bound.has_value &&
+      type.id() == duckdb::LogicalTypeId::VARCHAR) {
+    SetTextBounds(statistics, bound);
   }
   if (!bound.has_null) statistics.Set(duckdb::StatsInfo::CANNOT_HAVE_NULL_VALUES);
   if (!bound.has_value) statistics.Set(duckdb::StatsInfo::CANNOT_HAVE_VALID_VALUES);

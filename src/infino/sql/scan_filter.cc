@@ -88,6 +88,39 @@ void Apply(const TableFilter& filter, duckdb::TableFilterState& state, Vector& v
   duckdb::ColumnSegment::FilterSelection(selected, values, format, filter, state, length, count);
 }
 
+/// Finds out which of the entries of a dictionary that still pass do so.
+void Judge(const TableFilter& filter, duckdb::TableFilterState& state, Vector& entries,
+           std::vector<uint8_t>& passing) {
+  for (idx_t first = 0; first < passing.size(); first += STANDARD_VECTOR_SIZE) {
+    const idx_t length = std::min<idx_t>(passing.size() - first, STANDARD_VECTOR_SIZE);
+    Vector slice(entries, first, first + length);
+    SelectionVector selected(length);
+    idx_t count = 0;
+    for (idx_t i = 0; i < length; ++i) {
+      selected.set_index(count, i);
+      count += passing[first + i];
+      passing[first + i] = 0;
+    }
+    if (count > 0) Apply(filter, state, slice, length, selected, count);
+    for (idx_t i = 0; i < count; ++i) passing[first + selected.get_index(i)] = 1;
+  }
+}
+
+/// Narrows `selected` to the values whose entries pass.
+void SelectByEntry(const std::vector<uint8_t>& passing, Vector& values, SelectionVector& selected,
+                   idx_t& count) {
+  const SelectionVector& indices = duckdb::DictionaryVector::SelVector(values);
+  SelectionVector left(count);
+  idx_t left_count = 0;
+  for (idx_t i = 0; i < count; ++i) {
+    const idx_t at = selected.get_index(i);
+    left.set_index(left_count, at);
+    left_count += passing[indices[at]];
+  }
+  selected.Initialize(left);
+  count = left_count;
+}
+
 }  // namespace
 
 ScanFilter::ScanFilter(duckdb::ClientContext& context, const duckdb::LogicalType& type,
@@ -127,53 +160,37 @@ void ScanFilter::AddParts(const duckdb::LogicalType& type, const TableFilter& fi
 }
 
 void ScanFilter::Select(Vector& values, idx_t length, SelectionVector& selected, idx_t& count) {
-  bool judged = false;
-  if (has_fixed_ && values.GetVectorType() == duckdb::VectorType::DICTIONARY_VECTOR &&
-      duckdb::DictionaryVector::DictionarySize(values).IsValid()) {
-    auto dictionary = values.GetAuxiliary();
-    if (dictionary != dictionary_) {
-      Judge(duckdb::DictionaryVector::Child(values),
-            duckdb::DictionaryVector::DictionarySize(values).GetIndex());
-      dictionary_ = std::move(dictionary);
+  const bool by_entry = values.GetVectorType() == duckdb::VectorType::DICTIONARY_VECTOR &&
+                        duckdb::DictionaryVector::DictionarySize(values).IsValid();
+  const idx_t entries = by_entry ? duckdb::DictionaryVector::DictionarySize(values).GetIndex() : 0;
+  if (by_entry && has_fixed_) {
+    Vector& dictionary = duckdb::DictionaryVector::Child(values);
+    if (values.GetAuxiliary() != dictionary_) {
+      dictionary_ = values.GetAuxiliary();
+      passing_.assign(entries, 1);
+      for (const Part& part : parts_) {
+        if (part.is_fixed) Judge(*part.filter, *part.state, dictionary, passing_);
+      }
     }
-    const SelectionVector& indices = duckdb::DictionaryVector::SelVector(values);
-    SelectionVector passing(count);
-    idx_t passing_count = 0;
-    for (idx_t i = 0; i < count; ++i) {
-      const idx_t at = selected.get_index(i);
-      passing.set_index(passing_count, at);
-      passing_count += passing_[indices[at]];
-    }
-    selected.Initialize(passing);
-    count = passing_count;
-    judged = true;
+    SelectByEntry(passing_, values, selected, count);
   }
   for (const Part& part : parts_) {
     if (count == 0) return;
-    if (part.is_fixed && judged) continue;
+    if (part.is_fixed && by_entry) continue;
     if (part.state != nullptr) {
       Apply(*part.filter, *part.state, values, length, selected, count);
-    } else if (const auto now = AsOfNow(*part.filter)) {
-      const auto state = duckdb::TableFilterState::Initialize(*context_, *now);
+      continue;
+    }
+    const auto now = AsOfNow(*part.filter);
+    if (now == nullptr) continue;
+    const auto state = duckdb::TableFilterState::Initialize(*context_, *now);
+    if (by_entry && entries < count) {
+      std::vector<uint8_t> passing(entries, 1);
+      Judge(*now, *state, duckdb::DictionaryVector::Child(values), passing);
+      SelectByEntry(passing, values, selected, count);
+    } else {
       Apply(*now, *state, values, length, selected, count);
     }
-  }
-}
-
-/// Finds out which entries of a dictionary pass.
-void ScanFilter::Judge(Vector& entries, idx_t count) {
-  passing_.assign(count, 0);
-  for (idx_t first = 0; first < count; first += STANDARD_VECTOR_SIZE) {
-    const idx_t length = std::min<idx_t>(count - first, STANDARD_VECTOR_SIZE);
-    Vector slice(entries, first, first + length);
-    SelectionVector passing(0, length);
-    idx_t passing_count = length;
-    for (const Part& part : parts_) {
-      if (part.is_fixed && passing_count > 0) {
-        Apply(*part.filter, *part.state, slice, length, passing, passing_count);
-      }
-    }
-    for (idx_t i = 0; i < passing_count; ++i) passing_[first + passing.get_index(i)] = 1;
   }
 }
 

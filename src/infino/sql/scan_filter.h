@@ -37,7 +37,6 @@ class ScanFilter {
   };
 
   void AddParts(const duckdb::LogicalType& type, const duckdb::TableFilter& filter);
-  void Judge(duckdb::Vector& entries, duckdb::idx_t count);
 
   duckdb::ClientContext* context_;
   std::vector<Part> parts_;

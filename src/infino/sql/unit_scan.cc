@@ -72,8 +72,8 @@ UnitScan::UnitScan(ClientContext& context, FlatScan& scan)
                         .is_given_out = std::ranges::count(scan.output(), i) > 0,
                         .kept = {}});
   }
-  std::ranges::stable_sort(filters_, std::ranges::less(), [&](const Filter& filter) {
-    return CostOf(scan.columns()[filter.column]);
+  std::ranges::sort(filters_, std::ranges::less(), [&](const Filter& filter) {
+    return std::pair(CostOf(scan.columns()[filter.column]), filter.column);
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -116,46 +115,47 @@ arrow::Result<ColumnPages::Page> ColumnPages::At(uint32_t row, const PageReads& 
   return Page{.values = &values_, .first_row = first, .end_row = end};
 }
 
-/// Whether values are integers that 64 signed bits hold.
+/// Whether values are texts, or integers that 64 signed bits hold.
 bool ColumnPages::HasBounds() const {
-  return layout_.shape == FlatLayout::Shape::kInteger && layout_.type->id() != arrow::Type::UINT64;
+  const arrow::Type::type id = layout_.type->id();
+  if (layout_.shape == FlatLayout::Shape::kInteger) return id != arrow::Type::UINT64;
+  return arrow::is_string(id) || id == arrow::Type::STRING_VIEW;
+}
+
+/// A value as bounds have it.
+int64_t ColumnPages::NumberAt(const PageValues& values, size_t place) const {
+  if (values.form == PageValues::Form::kBytes) return NumberOfPrefix(values.bytes[place]);
+  const uint64_t number = values.numbers[place];
+  if (layout_.stored_width == sizeof(uint64_t)) return static_cast<int64_t>(number);
+  return arrow::is_unsigned_integer(layout_.type->id()) ? int64_t{static_cast<uint32_t>(number)}
+                                                        : int64_t{static_cast<int32_t>(number)};
 }
 
 arrow::Status ColumnPages::NoteBound(size_t page, const PageDictionary* dictionary) {
   if (!HasBounds()) return arrow::Status::OK();
+  PageBounds& kept = superfile_->dictionaries().bounds();
   if (bounds_.empty()) {
-    bounds_ = superfile_->dictionaries().bounds().Of(part_.row_group, part_.leaf);
+    bounds_ = kept.Of(part_.row_group, part_.leaf);
     bounds_.resize(chunk_->pages.size());
   }
   if (bounds_[page].is_known) return arrow::Status::OK();
   const bool is_indexed = values_.form == PageValues::Form::kIndices;
   if (is_indexed && dictionary_numbers_.empty()) {
-    ARROW_ASSIGN_OR_RAISE(PageValues entries, ValuesOf(*dictionary));
-    dictionary_numbers_ = std::move(entries.numbers);
+    ARROW_ASSIGN_OR_RAISE(const PageValues entries, ValuesOf(*dictionary));
+    for (size_t i = 0; i < entries.row_count; ++i) {
+      dictionary_numbers_.push_back(NumberAt(entries, i));
+    }
   }
-  const bool is_unsigned = arrow::is_unsigned_integer(layout_.type->id());
-  const auto number_at = [&](uint32_t row) {
-    const uint64_t number =
-        is_indexed ? dictionary_numbers_[values_.indices[row]] : values_.numbers[row];
-    if (layout_.stored_width == sizeof(uint64_t)) return static_cast<int64_t>(number);
-    return is_unsigned ? int64_t{static_cast<uint32_t>(number)}
-                       : int64_t{static_cast<int32_t>(number)};
-  };
-  PageBound bound{.is_known = true,
-                  .least = std::numeric_limits<int64_t>::max(),
-                  .greatest = std::numeric_limits<int64_t>::min()};
+  PageBound bound{.is_known = true};
   for (uint32_t row = 0; row < values_.row_count; ++row) {
     if (!values_.IsValid(row)) {
       bound.has_null = true;
-      continue;
+    } else {
+      bound.Add(is_indexed ? dictionary_numbers_[values_.indices[row]] : NumberAt(values_, row));
     }
-    bound.has_value = true;
-    bound.least = std::min(bound.least, number_at(row));
-    bound.greatest = std::max(bound.greatest, number_at(row));
   }
   bounds_[page] = bound;
-  superfile_->dictionaries().bounds().Note(part_.row_group, part_.leaf, bounds_.size(), page,
-                                           bound);
+  kept.Note(part_.row_group, part_.leaf, bounds_.size(), page, bound);
   return arrow::Status::OK();
 }
 

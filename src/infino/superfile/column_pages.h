@@ -60,7 +60,7 @@ class ColumnPages {
   [[nodiscard]] arrow::Result<std::shared_ptr<const PageDictionary>> Dictionary(
       const PageReads& reads);
 
-  /// Calls `visit` with the first row of each page of integers whose bounds an earlier scan has
+  /// Calls `visit` with the first row of each page whose bounds an earlier scan has
   /// met, the row behind its last one, and the bounds; just of the part's rows.
   void VisitBounds(const std::function<void(uint32_t, uint32_t, const PageBound&)>& visit) const;
 
@@ -72,6 +72,7 @@ class ColumnPages {
 
   [[nodiscard]] uint32_t EndOf(size_t page) const;
   [[nodiscard]] bool HasBounds() const;
+  [[nodiscard]] int64_t NumberAt(const PageValues& values, size_t place) const;
   arrow::Status NoteBound(size_t page, const PageDictionary* dictionary);
   [[nodiscard]] arrow::Status Located(const arrow::Status& status, int64_t offset) const;
 
@@ -88,9 +89,9 @@ class ColumnPages {
   std::shared_ptr<const PageDictionary> dictionary_;
   PageValuesReader reader_;
   PageValues values_;
-  size_t current_ = kNone;                    // the page that values_ are of
-  std::vector<PageBound> bounds_;             // of the chunk's pages, as far as they are known
-  std::vector<uint64_t> dictionary_numbers_;  // of a dictionary of integers, once needed
+  size_t current_ = kNone;                   // the page that values_ are of
+  std::vector<PageBound> bounds_;            // of the chunk's pages, as far as they are known
+  std::vector<int64_t> dictionary_numbers_;  // of the dictionary, as bounds have them
 };
 
 }  // namespace infino
