@@ -13,7 +13,7 @@ namespace infino::sql {
 /// other side of an outer join or a common table expression: what a filter means there is not what
 /// it would mean below. What of its conjuncts speaks of a search's stored columns
 /// alone, and gives the same for the same row each time, becomes a condition of the search. The
-/// filter stays, and checks again. Then RemoveSelfJoins runs.
+/// filter stays, and checks again. Then RemoveSelfJoins runs, and in the end UseValueCounts.
 void RegisterSearchRules(duckdb::DatabaseInstance& database);
 
 }  // namespace infino::sql
