@@ -20,6 +20,7 @@
 #include "duckdb/planner/operator/logical_join.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
 #include "infino/sql/counted_values.h"
+#include "infino/sql/like_rewrite.h"
 #include "infino/sql/list_conditions.h"
 #include "infino/sql/result_origins.h"
 #include "infino/sql/search_functions.h"
@@ -261,6 +262,7 @@ void RegisterSearchRules(duckdb::DatabaseInstance& database) {
       RemoveSelfJoins(plan);
     }
     UseValueCounts(input.context, *plan);
+    RewriteLikes(input.context, *plan);
     statement->SetShortSteps(HasShortSteps(*plan));
   };
   duckdb::OptimizerExtension::Register(duckdb::DBConfig::GetConfig(database), std::move(extension));
