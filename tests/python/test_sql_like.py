@@ -157,7 +157,7 @@ def test_rows_that_fit_a_pattern_are_those_that_duckdb_finds(options):
 
 def rows_by(made, condition):
     """How a scan says it found its rows, and how many it fetched."""
-    plan = made.query_sql(f"EXPLAIN ANALYZE SELECT count(*) FROM t WHERE {condition}").column(
+    plan = made.query_sql(f"EXPLAIN ANALYZE SELECT id FROM t WHERE {condition}").column(
         1).to_pylist()[0]
     lines = [line.strip("│ ") for line in plan.splitlines()]
     at = next(i for i, line in enumerate(lines) if line.startswith("Rows by:"))
@@ -257,4 +257,4 @@ def test_a_beginning_that_has_no_next_one(beginning):
     assert ids(f"NOT (body LIKE '{beginning}_%' OR id = 1)") == [3, 4]
     assert ids(f"body NOT LIKE '{beginning}_%'") == [1, 3, 4]
     assert ids(f"upper(body) LIKE upper('{beginning}_%') AND id < 2") == [0]
-    assert table.delete(f"body LIKE '{beginning}_%'").matched_rows == 2
+    assert table.delete(f"body LIKE '{beginning}_%'").matched == 2
