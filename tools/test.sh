@@ -21,7 +21,7 @@ cmake --preset ci "${here[@]}"
 cmake --build --preset ci
 
 say "tests of the library and the command"
-ctest --preset ci
+ctest --preset ci -j "$CMAKE_BUILD_PARALLEL_LEVEL"
 
 say "the wheel, from the same objects, in an environment of its own"
 tools/wheel.sh build/ci
@@ -43,7 +43,7 @@ build/examples/vectors 250,120,10 warm | grep -q "warm orange"
 say "the byte-handling layers under AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan "${here[@]}" -DINFINO_BUILD_CLI=OFF
 cmake --build --preset asan --target byte_tests fuzz_targets
-ctest --preset asan -L bytes
+ctest --preset asan -L bytes -j "$CMAKE_BUILD_PARALLEL_LEVEL"
 
 say "every fuzz target for a few seconds"
 tools/fuzz.sh build/asan 5
