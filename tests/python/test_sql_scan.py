@@ -238,7 +238,7 @@ def test_a_flipped_bit_in_a_page_is_an_error_that_names_file_and_page():
         [f"text {i * 7919 % 10_007}" for i in range(count)], pa.large_utf8()),
         pa.array([f"w{i % 13}" for i in range(count)])], schema=schema))
     statements = {"id": "SELECT sum(id) FROM t", "body": "SELECT count(*) FROM t WHERE body LIKE "
-                  "'%99%'", "word": "SELECT string_agg(word, '') FROM t"}
+                  "'%99%'", "word": "SELECT sum(hash(word) % 1000) FROM t"}
     answers = {name: connection(path).query_sql(sql) for name, sql in statements.items()}
     file, = superfiles(path)
     with open(file, "rb") as opened:
