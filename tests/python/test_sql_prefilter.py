@@ -299,3 +299,53 @@ def test_the_nearest_of_those_that_pass_come_by_distance(searched):
     passing = searched.passing("o = true AND k < 100")
     wanted = sorted(passing, key=lambda k: distances[k])[:3]
     assert found.column("k").to_pylist() == wanted
+
+
+def test_a_condition_that_is_asked_again_follows_the_table():
+    """What is known of superfiles is kept; appends, deletes, other conditions and schemas count."""
+    made = connection()
+    schema = pa.schema([("id", pa.int64()), ("body", pa.large_utf8()), ("kind", pa.string())])
+    table = made.create_table("t", schema, IndexSpec().fts("body"))
+    wanted = {}
+
+    def append(first):
+        rows = [{"id": n, "body": "word" if n % 3 else "word word", "kind": f"k{n % 5}"}
+                for n in range(first, first + 200)]
+        table.append(rows)
+        wanted.update((row["id"], row["kind"]) for row in rows)
+
+    def check(column="kind"):
+        for kind, literal in (("k1", "'k1'"), ("k4", "'k4'"), ("1", "1::VARCHAR")):
+            for _ in range(2):
+                found = made.query_sql(f"SELECT id FROM bm25_search('t', 'body', 'word', 10000) "
+                                       f"WHERE {column} = {literal}").column(0)
+                assert sorted(found.to_pylist()) == [n for n, k in wanted.items() if k == kind]
+
+    for first in (0, 200, 400):
+        append(first)
+        check()
+    table.delete("id % 7 = 2")
+    wanted = {n: k for n, k in wanted.items() if n % 7 != 2}
+    check()
+    table.delete("kind = 'k4' AND id > 100")
+    wanted = {n: k for n, k in wanted.items() if not (k == "k4" and n > 100)}
+    check()
+    made.schema("t", {"fields": [{"name": "sort", "rename_from": "kind"},
+                                 {"name": "kind", "type": "string"}]})
+    check("sort")
+    again = made.query_sql("SELECT count(*) FROM bm25_search('t', 'body', 'word', 10000) "
+                           "WHERE kind = 'k1'")
+    assert again.column(0).to_pylist() == [0]
+
+
+def test_a_condition_on_the_moment_is_asked_anew():
+    made = connection()
+    table = made.create_table("t", pa.schema([("id", pa.int64()), ("body", pa.large_utf8()),
+                                              ("at", pa.timestamp("us", tz="UTC"))]),
+                              IndexSpec().fts("body"))
+    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
+    table.append([{"id": 1, "body": "word", "at": soon}])
+    sql = "SELECT id FROM bm25_search('t', 'body', 'word', 5) WHERE at < now()"
+    assert made.query_sql(sql).num_rows == 0
+    time.sleep(2.5)
+    assert made.query_sql(sql).num_rows == 1

@@ -21,6 +21,7 @@
 #include "infino/index/text/postings_cache.h"
 #include "infino/index/vector/vector_cache.h"
 #include "infino/options.h"
+#include "infino/query/condition_cache.h"
 #include "infino/query/superfile_cache.h"
 #include "infino/query/term_filter_cache.h"
 #include "infino/query/tombstones.h"
@@ -70,18 +71,19 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
                        .compression = options.compression,
                        .strict_schema = options.strict_schema};
 
-  // Opened files, filters, tombstones, value counts, parsed postings and codes save the most per
-  // byte, so they have shares of their own.
+  // Opened files, filters, tombstones, value counts, rows of conditions, parsed postings and codes
+  // save the most per byte, so they have shares of their own.
   const int64_t cache_bytes = Clamp(options.memory_cache_bytes);
   const int64_t superfile_bytes = cache_bytes / 16;
   const int64_t filter_bytes = cache_bytes / 16;
   const int64_t tombstone_bytes = cache_bytes / 16;
   const int64_t value_count_bytes = cache_bytes / 64;
+  const int64_t condition_bytes = cache_bytes / 32;
   const int64_t postings_bytes = cache_bytes / 8;
   const int64_t vector_bytes = cache_bytes / 2;
-  const auto blocks =
-      std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes - tombstone_bytes -
-                                   postings_bytes - vector_bytes - value_count_bytes);
+  const auto blocks = std::make_shared<BlockCache>(cache_bytes - superfile_bytes - filter_bytes -
+                                                   tombstone_bytes - postings_bytes - vector_bytes -
+                                                   value_count_bytes - condition_bytes);
   runtime->querying_ = {
       .superfiles = std::make_shared<SuperfileCache>(store, blocks, superfile_bytes),
       .pool = pool,
@@ -92,6 +94,7 @@ arrow::Result<std::unique_ptr<Runtime>> Runtime::Make(RuntimeParts parts,
       .row_selector =
           parts.row_selector != nullptr ? std::move(parts.row_selector) : MakeSqlSelector(*runtime),
       .value_counts = std::make_shared<ValueCountsCache>(store, value_count_bytes),
+      .conditions = std::make_shared<ConditionCache>(condition_bytes),
       .whole_vectors_bytes_max = vector_bytes / 2};
   runtime->writing_.querying = runtime->querying_;
   runtime->catalog_ =

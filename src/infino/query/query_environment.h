@@ -15,6 +15,7 @@
 
 namespace infino {
 
+class ConditionCache;
 class RowSelector;
 class ValueCountsCache;
 
@@ -30,6 +31,7 @@ struct QueryEnvironment {
   std::shared_ptr<RowSelector> row_selector{};   ///< Null: there is no SQL.
 
   std::shared_ptr<ValueCountsCache> value_counts{};  ///< Null: counts of values are not used.
+  std::shared_ptr<ConditionCache> conditions{};      ///< Null: each condition is scanned for.
 
   /// Codes, and stored vectors, of at most so many bytes a superfile are kept in `vectors` whole
   /// once a superfile has been searched before.

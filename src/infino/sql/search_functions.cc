@@ -30,7 +30,7 @@
 #include "infino/sql/arrow_columns.h"
 #include "infino/sql/bound_copy.h"
 #include "infino/sql/duckdb_status.h"
-#include "infino/sql/row_scan.h"
+#include "infino/sql/known_rows.h"
 #include "infino/sql/search_arguments.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/statement_state.h"
@@ -123,9 +123,7 @@ class ConditionSelector final : public RowSelector {
   arrow::Result<RowSelection> SelectRows(const QueryContext& context,
                                          const std::string& /*predicate*/,
                                          std::span<const SuperfileEntry* const> entries) override {
-    return RowScan(*context_.db, StatementState::Of(context_).parquet_scan(), context, entries,
-                   StatementThread::kDuckDb)
-        .Select(call_.conditions, call_.columns);
+    return SelectKnownRows(context_, context, entries, call_.conditions, call_.columns);
   }
 
  private:
