@@ -40,7 +40,7 @@ std::optional<std::string> TextOf(const Conditions& conditions, const ContentHas
       return std::nullopt;  // Not all functions can be written down.
     }
     if (text.size() + stream.GetPosition() > kTextMax) return std::nullopt;
-    text.append(reinterpret_cast<const char*>(stream.GetData()), stream.GetPosition());
+    text.append(stream.GetData(), stream.GetData() + stream.GetPosition());
   }
   return text;
 }
