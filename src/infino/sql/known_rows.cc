@@ -14,6 +14,7 @@
 
 #include "duckdb/common/serializer/binary_serializer.hpp"
 #include "duckdb/common/serializer/memory_stream.hpp"
+#include "infino/common/content_hash.h"
 #include "infino/index/doc_filter.h"
 #include "infino/query/condition_cache.h"
 #include "infino/sql/execution.h"
