@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/chunked_array.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/table.h>
 
+#include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/manifest/declared_stats.h"
 #include "infino/manifest/json_fields.h"
@@ -25,11 +25,16 @@
 #include "infino/manifest/value_counts_codec.h"
 #include "infino/query/opened_files.h"
 #include "infino/query/projection.h"
+#include "infino/query/query_environment.h"
 #include "infino/query/result_rows.h"
+#include "infino/query/tombstones.h"
+#include "infino/storage/object_store.h"
 #include "infino/superfile/column_stats.h"
 #include "infino/superfile/superfile_summary.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/superfile/value_counts.h"
 #include "infino/supertable/layout.h"
+#include "infino/supertable/snapshot.h"
 #include "infino/supertable/summary_reads.h"
 
 namespace infino {

@@ -11,8 +11,10 @@
 #include <arrow/result.h>
 
 #include "infino/common/content_hash.h"
+#include "infino/query/query_environment.h"
 #include "infino/query/value_counts.h"
 #include "infino/storage/object_store.h"
+#include "infino/superfile/table_schema.h"
 #include "infino/supertable/snapshot.h"
 
 namespace infino {

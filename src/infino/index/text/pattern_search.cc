@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "infino/common/byte_range.h"
 #include "infino/common/bytes.h"
 #include "infino/common/ids.h"
 #include "infino/error.h"
