@@ -1,18 +1,16 @@
 #include "infino/query/tombstones.h"
 
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
 
 #include "infino/codec/row_bitmap.h"
+#include "infino/common/lru_cache.h"
 #include "infino/common/wait.h"
 #include "infino/error.h"
 #include "infino/index/doc_filter.h"
@@ -37,53 +35,26 @@ arrow::Result<Shared> Parse(const SuperfileEntry& entry, const arrow::Buffer& by
   return std::make_shared<const DeletedRows>(std::move(deleted), std::move(live));
 }
 
+/// What deleted rows take in memory whose object has `object_bytes`.
+int64_t BytesOf(const std::string& path, const DeletedRows& rows, int64_t object_bytes) {
+  constexpr int64_t kBitsPerByte = 8;
+  constexpr int64_t kOverhead = 64;
+  return object_bytes + rows.live.row_count() / kBitsPerByte + static_cast<int64_t>(path.size()) +
+         kOverhead;
+}
+
 }  // namespace
 
 struct TombstoneCache::State {
-  struct Node {
-    std::string path;
-    Shared rows;
-    int64_t bytes = 0;
-  };
+  State(std::shared_ptr<ObjectStore> from, int64_t budget_bytes)
+      : store(std::move(from)), by_path(budget_bytes) {}
 
   std::shared_ptr<ObjectStore> store;
-  int64_t budget_bytes = 0;
-
-  mutable std::mutex mutex;
-  std::list<Node> nodes;  // The one used last is in front.
-  std::unordered_map<std::string, std::list<Node>::iterator> by_path;
-  int64_t size_bytes = 0;
-
-  Shared Find(const std::string& path) {
-    const std::lock_guard lock(mutex);
-    const auto found = by_path.find(path);
-    if (found == by_path.end()) return nullptr;
-    nodes.splice(nodes.begin(), nodes, found->second);
-    return found->second->rows;
-  }
-
-  void Keep(const std::string& path, const Shared& rows, int64_t object_bytes) {
-    constexpr int64_t kBitsPerByte = 8;
-    const int64_t bytes = object_bytes + rows->live.row_count() / kBitsPerByte +
-                          static_cast<int64_t>(path.size() + sizeof(Node));
-    const std::lock_guard lock(mutex);
-    if (bytes > budget_bytes || by_path.contains(path)) return;
-    nodes.push_front({.path = path, .rows = rows, .bytes = bytes});
-    by_path.emplace(path, nodes.begin());
-    size_bytes += bytes;
-    while (size_bytes > budget_bytes) {
-      size_bytes -= nodes.back().bytes;
-      by_path.erase(nodes.back().path);
-      nodes.pop_back();
-    }
-  }
+  LruCache<std::string, Shared> by_path;
 };
 
 TombstoneCache::TombstoneCache(std::shared_ptr<ObjectStore> store, int64_t budget_bytes)
-    : state_(std::make_unique<State>()) {
-  state_->store = std::move(store);
-  state_->budget_bytes = budget_bytes;
-}
+    : state_(std::make_unique<State>(std::move(store), budget_bytes)) {}
 
 TombstoneCache::~TombstoneCache() = default;
 
@@ -93,8 +64,8 @@ TombstoneCache::Reads TombstoneCache::Begin(const std::string& folder,
   for (const SuperfileEntry* entry : entries) {
     if (!entry->tombstones) continue;
     std::string path = ObjectPath(folder, entry->tombstones->object.name);
-    if (Shared known = state_->Find(path); known != nullptr) {
-      reads.known.Set(entry->id, std::move(known));
+    if (auto known = state_->by_path.Find(path)) {
+      reads.known.Set(entry->id, *std::move(known));
       continue;
     }
     auto bytes = state_->store->Get(path);
@@ -111,15 +82,14 @@ arrow::Result<Tombstones> TombstoneCache::Finish(Reads reads, const StopConditio
     }
     ARROW_RETURN_NOT_OK(object.status());
     ARROW_ASSIGN_OR_RAISE(Shared rows, Parse(*read.entry, *object->bytes, read.path));
-    state_->Keep(read.path, rows, object->bytes->size());
+    state_->by_path.Keep(read.path, rows, BytesOf(read.path, *rows, object->bytes->size()));
     reads.known.Set(read.entry->id, std::move(rows));
   }
   return std::move(reads.known);
 }
 
 int64_t TombstoneCache::size_bytes() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->size_bytes;
+  return state_->by_path.size_bytes();
 }
 
 arrow::Result<TombstoneCache::Reads> BeginTombstones(

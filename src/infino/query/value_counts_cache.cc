@@ -1,16 +1,14 @@
 #include "infino/query/value_counts_cache.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include <arrow/result.h>
 
 #include "infino/common/content_hash.h"
+#include "infino/common/lru_cache.h"
 #include "infino/query/query_environment.h"
 #include "infino/query/value_counts.h"
 #include "infino/storage/object_store.h"
@@ -23,8 +21,6 @@ namespace {
 struct Kept {
   uint64_t version = 0;
   ContentHash schema;  // Values are encoded for the type that it declares.
-  int64_t bytes = 0;
-  uint64_t last_use = 0;
   std::shared_ptr<const ColumnValueCounts> counts;
 };
 
@@ -33,43 +29,15 @@ struct Kept {
 struct ValueCountsCache::State {
   using Key = std::pair<std::string, int32_t>;  // Folder and column.
 
+  State(std::shared_ptr<ObjectStore> from, int64_t budget_bytes)
+      : store(std::move(from)), columns(budget_bytes) {}
+
   std::shared_ptr<ObjectStore> store;
-  int64_t budget_bytes = 0;
-
-  std::mutex mutex;
-  std::map<Key, Kept> columns;
-  int64_t size_bytes = 0;
-  uint64_t uses = 0;
-
-  Kept Find(const Key& key) {
-    const std::lock_guard lock(mutex);
-    const auto found = columns.find(key);
-    if (found == columns.end()) return {};
-    found->second.last_use = ++uses;
-    return found->second;
-  }
-
-  void Keep(const Key& key, Kept kept) {
-    const std::lock_guard lock(mutex);
-    Kept& slot = columns[key];
-    if (slot.counts != nullptr && slot.version >= kept.version) return;
-    size_bytes += kept.bytes - slot.bytes;
-    kept.last_use = ++uses;
-    slot = std::move(kept);
-    while (size_bytes > budget_bytes) {
-      const auto oldest = std::ranges::min_element(
-          columns, {}, [](const auto& column) { return column.second.last_use; });
-      size_bytes -= oldest->second.bytes;
-      columns.erase(oldest);
-    }
-  }
+  LruCache<Key, Kept> columns;
 };
 
 ValueCountsCache::ValueCountsCache(std::shared_ptr<ObjectStore> store, int64_t budget_bytes)
-    : state_(std::make_unique<State>()) {
-  state_->store = std::move(store);
-  state_->budget_bytes = budget_bytes;
-}
+    : state_(std::make_unique<State>(std::move(store), budget_bytes)) {}
 
 ValueCountsCache::~ValueCountsCache() = default;
 
@@ -77,24 +45,22 @@ arrow::Result<std::shared_ptr<const ColumnValueCounts>> ValueCountsCache::Get(
     const QueryContext& context, const TableColumn& column) {
   const Snapshot& snapshot = *context.snapshot;
   const State::Key key(*context.folder, column.field_id);
-  const Kept kept = state_->Find(key);
+  const Kept kept = state_->columns.Find(key).value_or(Kept{});
   if (kept.counts != nullptr && kept.version == snapshot.version()) return kept.counts;
   const bool is_known = kept.counts != nullptr && kept.schema == snapshot.root.schema_hash;
   ARROW_ASSIGN_OR_RAISE(
       std::shared_ptr<const ColumnValueCounts> counts,
       CountValues(context, *state_->store, column, is_known ? kept.counts.get() : nullptr));
-  state_->Keep(key, {.version = snapshot.version(),
-                     .schema = snapshot.root.schema_hash,
-                     .bytes = counts->size_bytes(),
-                     .last_use = 0,
-                     .counts = counts});
+  state_->columns.Keep(
+      key, {.version = snapshot.version(), .schema = snapshot.root.schema_hash, .counts = counts},
+      counts->size_bytes(), [&](const Kept& known) { return known.version < snapshot.version(); });
   return counts;
 }
 
 std::shared_ptr<const ColumnValueCounts> ValueCountsCache::Find(const std::string& folder,
                                                                 const Snapshot& snapshot,
                                                                 int32_t field_id) {
-  const Kept kept = state_->Find({folder, field_id});
+  const Kept kept = state_->columns.Find({folder, field_id}).value_or(Kept{});
   return kept.version == snapshot.version() ? kept.counts : nullptr;
 }
 
