@@ -26,11 +26,6 @@ namespace {
 
 using Keys = std::vector<std::optional<std::string>>;
 
-const arrow::DataType& ValueTypeOf(const arrow::DataType& type) {
-  if (type.id() != arrow::Type::DICTIONARY) return type;
-  return *arrow::internal::checked_cast<const arrow::DictionaryType&>(type).value_type();
-}
-
 bool IsFixedWidth(arrow::Type::type id) {
   if (arrow::is_integer(id) || arrow::is_date(id) || arrow::is_time(id)) return true;
   return id == arrow::Type::TIMESTAMP || id == arrow::Type::DURATION;
@@ -97,7 +92,7 @@ int64_t SignedOf(std::string_view bytes) {
 }  // namespace
 
 bool IsKeyType(const arrow::DataType& type) {
-  const arrow::Type::type id = ValueTypeOf(type).id();
+  const arrow::Type::type id = WithoutDictionary(type).id();
   return id == arrow::Type::BOOL || IsFixedWidth(id) || IsText(id) || IsBytes(id) ||
          arrow::is_decimal(id) || id == arrow::Type::FIXED_SIZE_BINARY;
 }
@@ -124,7 +119,7 @@ Keys KeysOf(const arrow::Array& values) {
 
 std::string DescribeKey(const std::string& key, const arrow::DataType& type) {
   constexpr size_t kShownMax = 64;
-  const arrow::DataType& value_type = ValueTypeOf(type);
+  const arrow::DataType& value_type = WithoutDictionary(type);
   if (IsText(value_type.id())) {
     const std::string shown = key.substr(0, kShownMax);
     return "'" + shown + (shown.size() < key.size() ? "…'" : "'");

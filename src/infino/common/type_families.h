@@ -1,6 +1,7 @@
 #pragma once
 
-#include <arrow/type_fwd.h>
+#include <arrow/type.h>
+#include <arrow/util/checked_cast.h>
 
 namespace infino {
 
@@ -14,6 +15,12 @@ inline bool IsText(arrow::Type::type id) {
 inline bool IsBytes(arrow::Type::type id) {
   return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
          id == arrow::Type::BINARY_VIEW;
+}
+
+/// The type of the values, also where they are kept in a dictionary.
+inline const arrow::DataType& WithoutDictionary(const arrow::DataType& type) {
+  if (type.id() != arrow::Type::DICTIONARY) return type;
+  return *arrow::internal::checked_cast<const arrow::DictionaryType&>(type).value_type();
 }
 
 }  // namespace infino

@@ -16,6 +16,8 @@
 #include "duckdb/common/types/string_type.hpp"
 #include "duckdb/common/types/vector.hpp"
 #include "infino/common/bytes.h"
+#include "infino/common/type_families.h"
+#include "infino/sql/hugeint.h"
 #include "infino/superfile/flat_layout.h"
 #include "infino/superfile/page_values.h"
 
@@ -54,12 +56,6 @@ bool IsInteger(const LogicalType& type) {
     default:
       return IsSignedInteger(type);
   }
-}
-
-const arrow::DataType& WithoutDictionary(const arrow::DataType& type) {
-  return type.id() == arrow::Type::DICTIONARY
-             ? *checked_cast<const arrow::DictionaryType&>(type).value_type()
-             : type;
 }
 
 /// Integers of a file, also of a narrower type than the table's by now.
@@ -216,30 +212,13 @@ void WriteDoubles(const FlatConversion& conversion, const PageValues& values, co
   }
 }
 
-/// Of a decimal: the number that its bytes are, sign first.
-duckdb::hugeint_t ToHugeint(const uint8_t* at, size_t width) {
-  constexpr uint8_t kSignBit = 0x80;
-  constexpr uint32_t kByteBits = 8;
-  constexpr uint32_t kWordBits = 64;
-  uint64_t upper = (*at & kSignBit) != 0 ? ~uint64_t{0} : 0;
-  uint64_t lower = upper;
-  for (size_t i = 0; i < width; ++i) {
-    upper = (upper << kByteBits) | (lower >> (kWordBits - kByteBits));
-    lower = (lower << kByteBits) | at[i];
-  }
-  duckdb::hugeint_t number;
-  number.lower = lower;
-  number.upper = static_cast<int64_t>(upper);
-  return number;
-}
-
 template <typename T>
 void WriteDecimals(const FlatConversion& conversion, const PageValues& values, const RowMove& move,
                    duckdb::Vector& out) {
   const size_t width = conversion.layout.stored_width;
   const uint8_t* const bytes = values.fixed.data();
   Write<T>(values, move, out, [&](size_t row) {
-    const duckdb::hugeint_t number = ToHugeint(bytes + (row * width), width);
+    const duckdb::hugeint_t number = HugeintOf(ByteSpan(bytes + (row * width), width));
     if constexpr (std::is_same_v<T, duckdb::hugeint_t>) {
       return number;
     } else {

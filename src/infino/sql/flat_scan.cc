@@ -17,7 +17,6 @@
 #include <arrow/type.h>
 
 #include "duckdb/common/multi_file/multi_file_reader.hpp"
-#include "duckdb/common/types/decimal.hpp"
 #include "duckdb/common/types/value.hpp"
 #include "duckdb/function/table_function.hpp"
 #include "duckdb/main/client_context.hpp"
@@ -35,6 +34,7 @@
 #include "infino/query/query_environment.h"
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/flat_conversion.h"
+#include "infino/sql/hugeint.h"
 #include "infino/sql/manifest_statistics.h"
 #include "infino/sql/row_marks.h"
 #include "infino/sql/scan_filter.h"
@@ -69,13 +69,6 @@ std::optional<Kind> HiddenKind(duckdb::column_t id) {
 duckdb::LogicalType HiddenType(Kind kind) {
   if (kind == Kind::kEmpty) return duckdb::LogicalType::BOOLEAN;
   return kind == Kind::kFile ? duckdb::LogicalType::UBIGINT : duckdb::LogicalType::BIGINT;
-}
-
-duckdb::Value IdValue(const RowId& id) {
-  duckdb::hugeint_t number;
-  number.upper = static_cast<int64_t>(id.high);
-  number.lower = id.low;
-  return duckdb::Value::DECIMAL(number, duckdb::Decimal::MAX_WIDTH_DECIMAL, 0);
 }
 
 /// Statistics of values that are not null and between two.

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "duckdb/common/types/hugeint.hpp"
 #include "duckdb/common/types/string_type.hpp"
 #include "duckdb/common/types/value.hpp"
 #include "duckdb/function/partition_stats.hpp"
@@ -19,6 +18,7 @@
 #include "duckdb/storage/statistics/numeric_stats.hpp"
 #include "duckdb/storage/statistics/string_stats.hpp"
 #include "infino/manifest/manifest.h"
+#include "infino/sql/hugeint.h"
 #include "infino/sql/sql_types.h"
 #include "infino/sql/superfile_list.h"
 #include "infino/superfile/superfile_summary.h"
@@ -80,13 +80,6 @@ std::optional<Value> ToValue(const LogicalType& type, const std::string& bytes) 
     default:
       return std::nullopt;
   }
-}
-
-Value IdValue(const RowId& id) {
-  duckdb::hugeint_t number;
-  number.upper = static_cast<int64_t>(id.high);
-  number.lower = id.low;
-  return Value::DECIMAL(number, 38, 0);
 }
 
 const ColumnStats* Find(const SuperfileEntry& entry, int32_t field_id) {

@@ -9,10 +9,11 @@
 #include "duckdb/common/types.hpp"
 #include "duckdb/common/types/date.hpp"
 #include "duckdb/common/types/datetime.hpp"
-#include "duckdb/common/types/hugeint.hpp"
 #include "duckdb/common/types/timestamp.hpp"
 #include "duckdb/common/types/value.hpp"
 #include "infino/common/bytes.h"
+#include "infino/common/type_families.h"
+#include "infino/sql/hugeint.h"
 #include "infino/sql/sql_types.h"
 #include "infino/superfile/value_counts.h"
 
@@ -33,31 +34,6 @@ int64_t Number64(const std::string& bytes) {
   return static_cast<int64_t>(LoadU64(AsBytes(bytes).data()));
 }
 
-/// Big-endian two's complement.
-Value Decimal(const duckdb::LogicalType& type, const std::string& bytes) {
-  constexpr int kByteBits = 8;
-  constexpr int kHighShift = 56;
-  constexpr uint8_t kSignBit = 0x80;
-  const ByteSpan digits = AsBytes(bytes);
-  const bool is_negative = !digits.empty() && (digits.front() & kSignBit) != 0;
-  uint64_t high = is_negative ? ~uint64_t{0} : 0;
-  uint64_t low = high;
-  for (const uint8_t digit : digits) {
-    high = (high << kByteBits) | (low >> kHighShift);
-    low = (low << kByteBits) | digit;
-  }
-  duckdb::hugeint_t number;
-  number.upper = static_cast<int64_t>(high);
-  number.lower = low;
-  return Value::DECIMAL(number, duckdb::DecimalType::GetWidth(type),
-                        duckdb::DecimalType::GetScale(type));
-}
-
-const arrow::DataType& ValueType(const arrow::DataType& type) {
-  if (type.id() != arrow::Type::DICTIONARY) return type;
-  return *checked_cast<const arrow::DictionaryType&>(type).value_type();
-}
-
 bool IsInMicroseconds(const arrow::DataType& type) {
   return type.id() == arrow::Type::TIMESTAMP &&
          checked_cast<const arrow::TimestampType&>(type).unit() == arrow::TimeUnit::MICRO;
@@ -69,7 +45,7 @@ bool HasPlainValues(const SqlColumn& column) {
   if (!AreValuesCounted(*column.declared)) return false;
   // What has another unit in SQL is converted, and may then be the same.
   return column.type.id() != LogicalTypeId::TIMESTAMP_TZ ||
-         IsInMicroseconds(ValueType(*column.declared));
+         IsInMicroseconds(WithoutDictionary(*column.declared));
 }
 
 Value PlainValue(const SqlColumn& column, const std::string& bytes) {
@@ -93,9 +69,10 @@ Value PlainValue(const SqlColumn& column, const std::string& bytes) {
       return Value::DATE(duckdb::date_t(Number32(bytes)));
     case LogicalTypeId::TIME:
       // Parquet has those of 32 bits in milliseconds.
-      return Value::TIME(duckdb::dtime_t(ValueType(*column.declared).id() == arrow::Type::TIME32
-                                             ? int64_t{Number32(bytes)} * kThousand
-                                             : Number64(bytes)));
+      return Value::TIME(
+          duckdb::dtime_t(WithoutDictionary(*column.declared).id() == arrow::Type::TIME32
+                              ? int64_t{Number32(bytes)} * kThousand
+                              : Number64(bytes)));
     case LogicalTypeId::TIME_NS:
       return Value::TIME_NS(duckdb::dtime_ns_t(Number64(bytes)));
     case LogicalTypeId::TIMESTAMP_SEC:
@@ -110,7 +87,8 @@ Value PlainValue(const SqlColumn& column, const std::string& bytes) {
     case LogicalTypeId::TIMESTAMP_TZ:
       return Value::TIMESTAMPTZ(duckdb::timestamp_tz_t(Number64(bytes)));
     case LogicalTypeId::DECIMAL:
-      return Decimal(type, bytes);
+      return Value::DECIMAL(HugeintOf(AsBytes(bytes)), duckdb::DecimalType::GetWidth(type),
+                            duckdb::DecimalType::GetScale(type));
     case LogicalTypeId::VARCHAR:
       return Value(bytes);
     default:

@@ -22,6 +22,7 @@
 #include "infino/sql/duckdb_status.h"
 #include "infino/sql/flat_column.h"
 #include "infino/sql/flat_scan.h"
+#include "infino/sql/hugeint.h"
 #include "infino/sql/scan_filter.h"
 
 namespace infino::sql {
@@ -192,11 +193,7 @@ arrow::Status UnitScan::Fill(size_t column, const WindowRows& rows, Placing plac
       break;
     case Kind::kId:
       WriteEach<duckdb::hugeint_t>(rows, placing, out, [&](size_t at) {
-        const RowId id = unit_->file->reader->IdOf(first_doc + static_cast<uint32_t>(at));
-        duckdb::hugeint_t number;
-        number.upper = static_cast<int64_t>(id.high);
-        number.lower = id.low;
-        return number;
+        return HugeintOf(unit_->file->reader->IdOf(first_doc + static_cast<uint32_t>(at)));
       });
       break;
     case Kind::kStored:
